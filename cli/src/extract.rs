@@ -31,7 +31,7 @@ use record::Extractor;
 /// Options of `toolgraft extract`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("help/extract.txt"))]
-pub(crate) struct Args {
+pub(crate) struct ExtractArgs {
     /// File with one record a line; `-` is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     file: PathBuf,
@@ -49,7 +49,7 @@ pub(crate) struct Args {
 }
 
 /// Runs `toolgraft extract`.
-pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
+pub(crate) fn run(mut args: ExtractArgs) -> Result<(), Failure> {
     args.reading.resolve(&[Reader::Parse])?;
     let (input, name) = open(&args.file)?;
     let jobs = args.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);

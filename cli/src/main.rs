@@ -43,37 +43,37 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Show the whole loop: a recorded model, a bundled MCP server, no network
-    Demo(demo::Args),
+    Demo(demo::DemoArgs),
     /// Talk to a live model, with the tools of your MCP servers
-    Chat(Box<chat::Args>),
+    Chat(Box<chat::ChatArgs>),
     /// Open a conversation in the browser, with the same tools, settings and permissions
-    Up(Box<up::Args>),
+    Up(Box<up::UpArgs>),
     /// Serve a model to OpenAI clients, with tool calling that it does not have
-    Serve(Box<serve::Args>),
+    Serve(Box<serve::ServeArgs>),
     /// Start a coding agent with a model: Claude Code, Codex, opencode and others
-    Launch(Box<launch::Args>),
+    Launch(Box<launch::LaunchArgs>),
     /// Diagnose an endpoint, and find the best way to offer tools to its model
-    Probe(Box<probe::Args>),
+    Probe(Box<probe::ProbeArgs>),
     /// List the models of an endpoint, or of the servers on this machine
-    Models(Box<models::Args>),
+    Models(Box<models::ModelsArgs>),
     /// Parse recordings again, as they were streamed
-    Replay(Box<replay::Args>),
+    Replay(Box<replay::ReplayArgs>),
     /// Read records with model output (NDJSON), write records with their calls
-    Extract(Box<extract::Args>),
+    Extract(Box<extract::ExtractArgs>),
     /// Print the system prompt for a set of tools, and its size in tokens
-    Prompt(prompt::Args),
+    Prompt(prompt::PromptArgs),
     /// List and call the tools of MCP servers; add, import, check servers; log in
-    Mcp(mcp::Args),
+    Mcp(mcp::McpArgs),
     /// List, search, show, export and remove the conversations that were kept
-    Log(log::Args),
+    Log(log::LogArgs),
     /// Show and set the defaults of `toolgraft chat`
-    Config(settings::Args),
+    Config(settings::ConfigArgs),
     /// Print the completions of this command for a shell
     #[command(hide = true)]
     Completions(shell::CompletionArgs),
     /// Serve MCP over stdio: made-up weather, for the demo and for tests
     #[command(hide = true)]
-    DemoServer(demo::server::Args),
+    DemoServer(demo::server::DemoServerArgs),
 }
 
 fn main() -> ExitCode {

@@ -22,7 +22,7 @@ const ASKED_AT_ONCE: usize = 8;
 /// Options of `toolgraft models`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("help/models.txt").trim_end())]
-pub(crate) struct Args {
+pub(crate) struct ModelsArgs {
     /// Print one JSON array: each endpoint with its models
     #[arg(long)]
     json: bool,
@@ -33,7 +33,7 @@ pub(crate) struct Args {
 
 /// An endpoint and its models.
 #[derive(Serialize)]
-struct Listed {
+struct ListedModel {
     endpoint: String,
     /// Its name in config.toml.
     called: Option<String>,
@@ -58,7 +58,7 @@ struct Model {
 }
 
 /// Runs `toolgraft models`.
-pub(crate) fn run(args: Args) -> Result<(), Failure> {
+pub(crate) fn run(args: ModelsArgs) -> Result<(), Failure> {
     let flags = args.endpoint.flags();
     // What is only the usual one hides no other.
     let place = flags.place(&Settings::default())?;
@@ -77,7 +77,7 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
 }
 
 /// Returns the models of an endpoint, or the one of this name.
-async fn listed(endpoint: &Endpoint, named: Option<&str>, names: &Names) -> Result<Listed, Failure> {
+async fn listed(endpoint: &Endpoint, named: Option<&str>, names: &Names) -> Result<ListedModel, Failure> {
     let wanted = endpoint.listed.iter().filter(|listed| named.is_none_or(|named| named == listed.id));
     let models = stream::iter(wanted).map(|listed| async {
         let asked = endpoint.with_model(&listed.id).learned().await;
@@ -85,7 +85,7 @@ async fn listed(endpoint: &Endpoint, named: Option<&str>, names: &Names) -> Resu
     });
     let models = models.buffered(ASKED_AT_ONCE).try_collect().await?;
     let called = endpoint.called.clone();
-    Ok(Listed { endpoint: toolgraft::secrets::shown_url(&endpoint.url), called, name: endpoint.name(), models })
+    Ok(ListedModel { endpoint: toolgraft::secrets::shown_url(&endpoint.url), called, name: endpoint.name(), models })
 }
 
 fn model(endpoint: &Endpoint, info: &ModelInfo, names: &Names) -> Result<Model, Failure> {
@@ -97,7 +97,7 @@ fn model(endpoint: &Endpoint, info: &ModelInfo, names: &Names) -> Result<Model, 
     Ok(Model { model, called, context, parameters, tools, images, audio, dialect, kept })
 }
 
-fn text(endpoints: &[Listed]) -> String {
+fn text(endpoints: &[ListedModel]) -> String {
     let mut lines = Vec::new();
     for endpoint in endpoints {
         lines.push(endpoint.name.clone());

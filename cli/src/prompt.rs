@@ -20,7 +20,7 @@ use toolgraft::{Catalog, Dialect};
 /// Options of `toolgraft prompt`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("help/prompt.txt").trim_end())]
-pub(crate) struct Args {
+pub(crate) struct PromptArgs {
     /// Take the tools from a JSON file, or from - for standard input, instead of from servers
     ///
     /// A `tools/list` answer, a list of tools (of MCP or OpenAI), a server with `tools`, or the
@@ -57,7 +57,7 @@ pub(crate) struct Args {
 }
 
 /// Runs `toolgraft prompt`.
-pub(crate) fn run(args: Args) -> Result<(), Failure> {
+pub(crate) fn run(args: PromptArgs) -> Result<(), Failure> {
     if args.servers.server_timeout.is_some() && !args.tools.is_empty() && !args.servers.is_given() {
         let remedy = "with --tool-file no server is started: leave it out, or name servers with --mcp-config FILE";
         return Err(Failure::usage(format!("--server-timeout has no effect: {remedy}")));
@@ -118,7 +118,7 @@ fn placement(profile: &Profile) -> String {
 
 /// Returns the tools of the files, then those of the configured servers, and if each
 /// of these could be asked. Without files the usual configuration is looked for.
-fn listed_servers(args: &Args) -> Result<(Vec<Server>, bool), Failure> {
+fn listed_servers(args: &PromptArgs) -> Result<(Vec<Server>, bool), Failure> {
     let mut listed = Vec::new();
     for file in &args.tools {
         listed.extend(tool_file::read(file)?);

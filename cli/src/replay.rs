@@ -36,10 +36,10 @@ use serde_json::Value;
 use toolgraft::Catalog;
 use toolgraft::transcript::{Recording, import::Format};
 
-pub(crate) use args::Args;
+pub(crate) use args::ReplayArgs;
 
 /// Runs `toolgraft replay`.
-pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
+pub(crate) fn run(mut args: ReplayArgs) -> Result<(), Failure> {
     args.reading.resolve(&[Reader::Parse, Reader::Replay])?;
     let page = match (&args.html, args.files.as_slice()) {
         (Some(page), _) => Some(page.clone()),
@@ -55,7 +55,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
 
 /// Returns the page of one recording, with this above it; `has_prompt`: messages of its user may begin with the prompt.
 pub(crate) fn page(name: &str, recording: &Recording, about: Value, has_prompt: bool) -> io::Result<String> {
-    let args = Args::default();
+    let args = ReplayArgs::default();
     let view = html::Pages::new(None, has_prompt);
     run::Replay::new(&args, None, view).one(name, recording)?.page(about)
 }
@@ -69,9 +69,9 @@ pub(crate) fn after_call(recording: &Recording, round: usize, tools: &Arc<Catalo
 }
 
 /// Replays all files, with a view of the kind that was asked for.
-fn replay(args: &Args, tools: Option<&Arc<Catalog>>, page: Option<PathBuf>) -> Result<(), Failure> {
+fn replay(args: &ReplayArgs, tools: Option<&Arc<Catalog>>, page: Option<PathBuf>) -> Result<(), Failure> {
     if args.json {
-        let view = json::JsonLines { out: output::json_lines() };
+        let view = json::ReplayLines { out: output::json_lines() };
         return run::Replay::new(args, tools, view).files();
     }
     if let Some(page) = page {

@@ -14,7 +14,7 @@ use toolgraft_mcp::Config;
 /// Options of `toolgraft chat`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = include_str!("../help/chat.txt").trim_end())]
-pub(crate) struct Args {
+pub(crate) struct ChatArgs {
     /// One question, in one word or several; without it, a conversation
     ///
     /// With --template: values of its names, NAME=VALUE; @FILE reads one from a file.

@@ -31,7 +31,7 @@ const ALIASES: [&str; 4] = ["/?", "/new", "/exit", "/q"];
 
 /// A command that a line contains.
 #[derive(Debug, PartialEq)]
-pub(super) enum Command {
+pub(super) enum ChatCommand {
     /// The question is written in an editor, which begins with this text.
     Edit(String),
     Retry,
@@ -44,22 +44,22 @@ pub(super) enum Command {
 }
 
 /// Reads a line that begins with `/`.
-pub(super) fn read(line: &str, prompts: &[McpPrompt]) -> Result<Command, String> {
+pub(super) fn read(line: &str, prompts: &[McpPrompt]) -> Result<ChatCommand, String> {
     // The rest of an `/edit` line is the user's text, quotation marks included.
     if let Some(text) =
         line.strip_prefix("/edit").filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
     {
-        return Ok(Command::Edit(text.trim().to_owned()));
+        return Ok(ChatCommand::Edit(text.trim().to_owned()));
     }
     let words = shlex::split(line).ok_or("a quotation mark is not closed")?;
     let (name, rest) = words.split_first().ok_or("a command is missing")?;
     Ok(match (name.as_str(), rest) {
-        ("/retry", []) => Command::Retry,
-        ("/delete", []) => Command::Delete,
-        ("/quit" | "/exit" | "/q", []) => Command::Quit,
+        ("/retry", []) => ChatCommand::Retry,
+        ("/delete", []) => ChatCommand::Delete,
+        ("/quit" | "/exit" | "/q", []) => ChatCommand::Quit,
         _ => match prompts.iter().position(|prompt| command_of(prompt) == *name) {
-            Some(at) => Command::McpPrompt(at, rest.to_vec()),
-            None => Command::Other(words),
+            Some(at) => ChatCommand::McpPrompt(at, rest.to_vec()),
+            None => ChatCommand::Other(words),
         },
     })
 }

@@ -19,7 +19,7 @@ use crate::base::{Failure, stderr::Stderr, tokens};
 use crate::labels;
 use crate::screen::boxes::clean;
 use crate::screen::excerpt::{bounded, remark};
-use crate::screen::live::{Live, Place};
+use crate::screen::live::{Live, ScreenPlace};
 use crate::screen::{
     self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, beginning, full_name, pictures::Protocol,
     pretty, turn,
@@ -108,13 +108,13 @@ impl Display {
         let (columns, _) = size();
         let is_uncoloured = !piped && wants_no_colours();
         let (out, frame, place): (Box<dyn Write + Send>, _, _) = match piped {
-            false if is_uncoloured => (Box::new(stdout()), Frame::Drawn, Place::Stdout),
-            false => (Box::new(anstream::stdout()), Frame::Drawn, Place::Stdout),
-            true if stderr().is_terminal() => (Box::new(Stderr::new()), Frame::Drawn, Place::Stderr),
-            true => (Box::new(Stderr::new()), Frame::Plain, Place::Nowhere),
+            false if is_uncoloured => (Box::new(stdout()), Frame::Drawn, ScreenPlace::Stdout),
+            false => (Box::new(anstream::stdout()), Frame::Drawn, ScreenPlace::Stdout),
+            true if stderr().is_terminal() => (Box::new(Stderr::new()), Frame::Drawn, ScreenPlace::Stderr),
+            true => (Box::new(Stderr::new()), Frame::Plain, ScreenPlace::Nowhere),
         };
         let choice = match place {
-            Place::Stdout => anstream::AutoStream::choice(&stdout()),
+            ScreenPlace::Stdout => anstream::AutoStream::choice(&stdout()),
             _ => anstream::AutoStream::choice(&stderr()),
         };
         let styled = choice != anstream::ColorChoice::Never;

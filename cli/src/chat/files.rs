@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::args::Args;
+use super::args::ChatArgs;
 use super::endpoint::Endpoint;
 use super::talk::described;
 use crate::base::{Failure, failure::without_codes, media, output};
@@ -25,7 +25,7 @@ pub(super) struct Files {
 
 impl Files {
     /// Begins the files. None is cut: [`check`] comes first.
-    pub(super) fn begin(args: &Args, endpoint: &Endpoint, servers: &Secrets) -> Result<Self, Failure> {
+    pub(super) fn begin(args: &ChatArgs, endpoint: &Endpoint, servers: &Secrets) -> Result<Self, Failure> {
         let described = described(&args.talk, endpoint);
         let record = args.files.record.as_deref().map(opened).transpose()?;
         let trace = args.files.trace.as_deref().map(opened).transpose()?;
@@ -77,7 +77,7 @@ impl Files {
 }
 
 /// Refuses places that would cost somebody a file.
-pub(super) fn check(args: &Args) -> Result<(), Failure> {
+pub(super) fn check(args: &ChatArgs) -> Result<(), Failure> {
     let (record, trace) = (args.files.record.as_deref(), args.files.trace.as_deref());
     for (flag, file) in [("--record", record), ("--trace", trace)] {
         file.map_or(Ok(()), |file| media::check_new(flag, file))?;

@@ -1,6 +1,6 @@
 //! The conversation as it is kept by itself, and the one that is gone on with.
 
-use super::args::Args;
+use super::args::ChatArgs;
 use crate::base::{Failure, output};
 use crate::screen::visible::word;
 use crate::sessions::{Kept, Store, by_process, saved::Saved};
@@ -24,7 +24,7 @@ pub(crate) struct Keeping {
 ///
 /// # Errors
 /// Nobody names the endpoint with its key.
-fn endpoint_of(saved: &Saved, args: &mut Args, settings: &Settings) -> Result<Option<String>, Failure> {
+fn endpoint_of(saved: &Saved, args: &mut ChatArgs, settings: &Settings) -> Result<Option<String>, Failure> {
     let Some(kept) = saved.endpoint.as_deref().filter(|url| url.contains(REDACTED)) else {
         return Ok(saved.endpoint.clone());
     };
@@ -42,7 +42,7 @@ fn endpoint_of(saved: &Saved, args: &mut Args, settings: &Settings) -> Result<Op
 
 /// Takes the model of a conversation in a file, where the endpoint is the one that is asked anyway. The file may be
 /// another person's, and what is said goes to the endpoint with the user's key: another one is only named.
-pub(super) fn take_model_of_file(saved: &Saved, args: &mut Args, settings: &Settings) -> Result<(), Failure> {
+pub(super) fn take_model_of_file(saved: &Saved, args: &mut ChatArgs, settings: &Settings) -> Result<(), Failure> {
     let said = &mut args.talk.settings;
     let is_said = said.base_url.is_some();
     let url = said.base_url.clone().or_else(|| settings.base_url.clone());
@@ -63,7 +63,7 @@ impl Keeping {
     /// Returns where the conversation is saved, unless saving is off, and the conversation to continue. The model and
     /// endpoint of the latter are used if the flags name none. A conversation that another chat has open is continued
     /// as a copy.
-    pub(super) fn begin(args: &mut Args, settings: &Settings) -> Result<(Option<Self>, Option<Saved>), Failure> {
+    pub(super) fn begin(args: &mut ChatArgs, settings: &Settings) -> Result<(Option<Self>, Option<Saved>), Failure> {
         let found = args.conversation.continued.as_deref().map(|begin| Store::open()?.find(begin)).transpose()?;
         let wanted = settings.sessions.unwrap_or(true) && !args.conversation.no_session;
         let mut gone_on = found.map(|found| {

@@ -60,7 +60,7 @@ use toolgraft::route::Toolbox;
 use toolgraft_mcp::Hub;
 
 pub(crate) use approve::{Answer, Approvals, Person, Question, warn_unmatched};
-pub(super) use args::Args;
+pub(super) use args::ChatArgs;
 pub(crate) use args::{EndpointArgs, EndpointOrUrl, TalkArgs};
 pub(crate) use attached::Attached;
 pub(crate) use endpoint::{Endpoint, local_models};
@@ -72,7 +72,7 @@ pub(crate) use talk::Talk;
 const ID: usize = 4;
 
 /// Runs `toolgraft chat`.
-pub(super) fn run(mut args: Args) -> Result<(), Failure> {
+pub(super) fn run(mut args: ChatArgs) -> Result<(), Failure> {
     args.talk.take_options(&[Reader::Talk, Reader::Chat])?;
     if let Some(file) = args.template.take() {
         template::ask(&file, &mut args)?;
@@ -169,7 +169,7 @@ pub(super) fn run(mut args: Args) -> Result<(), Failure> {
 }
 
 /// Refuses a question that is the ID of a conversation: the ID belongs after `--continue=`.
-fn refuse_lost_id(args: &Args) -> Result<(), Failure> {
+fn refuse_lost_id(args: &ChatArgs) -> Result<(), Failure> {
     let [id] = args.question.as_slice() else { return Ok(()) };
     let is_id = args.conversation.continued.as_deref() == Some("")
         && id.len() >= ID
@@ -182,7 +182,7 @@ fn refuse_lost_id(args: &Args) -> Result<(), Failure> {
 }
 
 /// Warns of files in the question: of `-f *.md` the shell makes several words, of which -f takes the first.
-fn warn_of_files(args: &Args) {
+fn warn_of_files(args: &ChatArgs) {
     let is_file = |word: &&String| Path::new(word).is_file();
     if let Some(word) = args.question.iter().find(is_file).filter(|_| !args.attached.is_empty()) {
         output::warn(&format!("{word} is a word of the question, and not sent as a file: each file takes its own -f"));
@@ -224,7 +224,7 @@ fn unallowed(conversation: &Conversation, asked: Option<&str>) -> Option<String>
 
 /// Returns the question of the arguments or of a template, with what comes through a pipe as a file. A pipe
 /// alone is the question. None for a conversation.
-fn question(args: &Args) -> Result<Option<User>, Failure> {
+fn question(args: &ChatArgs) -> Result<Option<User>, Failure> {
     let piped = if stdin().is_terminal() { None } else { Some(piped()?) };
     let material = piped.as_deref().filter(|text| !text.trim().is_empty());
     let asked = match &args.filled {

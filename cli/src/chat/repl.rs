@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::commands::{self, Command};
+use super::commands::{self, ChatCommand};
 use super::session::{Ended, Session};
 use crate::base::{Failure, output, signals::Signals, words};
 use crate::dialog::ask::{Asker, Choice};
@@ -47,7 +47,7 @@ pub(super) async fn first_line(
     let line = loop {
         match prompt.read(std::mem::take(&mut ahead)).await {
             Typed::Line(line) if line.is_empty() => {}
-            Typed::Line(line) if matches!(commands::read(&line, &[]), Ok(Command::Quit)) => return Ok(None),
+            Typed::Line(line) if matches!(commands::read(&line, &[]), Ok(ChatCommand::Quit)) => return Ok(None),
             Typed::Line(line) => break Typed::Line(line),
             Typed::Dropped => {}
             Typed::Interrupted | Typed::Ended => return Ok(None),
@@ -130,12 +130,12 @@ async fn answer(
         return session.ask(said).await.map(next);
     }
     match commands::read(line, &session.talk.hub.prompts()).map_err(Failure::usage)? {
-        Command::Quit => Ok(Next::Leave),
-        Command::Retry => {
+        ChatCommand::Quit => Ok(Next::Leave),
+        ChatCommand::Retry => {
             let before = session.talk.say_anew(None, None)?;
             session.turn(before).await.map(next)
         }
-        Command::Delete => {
+        ChatCommand::Delete => {
             let id = session.talk.keeping.as_ref().map(|keeping| keeping.id.clone());
             let id = id.ok_or_else(|| Failure::usage("this conversation is not kept: /clear begins a new one"))?;
             let nobody = || Failure::usage(format!("nobody can be asked here: `toolgraft log remove {id}` deletes it"));
@@ -148,7 +148,7 @@ async fn answer(
             session.note(DIM, if is_agreed { "deleted; a new conversation" } else { "nothing is deleted" })?;
             Ok(Next::Prompt)
         }
-        Command::Edit(text) => {
+        ChatCommand::Edit(text) => {
             // Ctrl-C in the editor is the editor's.
             let interrupts = session.signals.take_interrupts();
             let floor = match asker {
@@ -165,11 +165,11 @@ async fn answer(
             session.mention(&question).await?;
             session.ask(User::new(question)).await.map(next)
         }
-        Command::McpPrompt(at, typed) => {
+        ChatCommand::McpPrompt(at, typed) => {
             let prompt = session.talk.hub.prompts()[at].clone();
             server_prompt(session, &prompt, &typed, asker).await
         }
-        Command::Other(words) => {
+        ChatCommand::Other(words) => {
             let interrupts = session.signals.take_interrupts();
             tokio::select! {
                 biased;

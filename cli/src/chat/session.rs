@@ -8,7 +8,7 @@ use anstyle::Style;
 use futures::StreamExt;
 
 use super::approve::Approvals;
-use super::args::{Args, OutputArgs};
+use super::args::{ChatArgs, OutputArgs};
 use super::display::Display;
 use super::endpoint::Endpoint;
 use super::files::Files;
@@ -50,14 +50,14 @@ pub(super) struct Session {
 impl Session {
     /// A conversation that is new, or goes on as the flags say.
     pub(super) fn new(
-        args: Args,
+        args: ChatArgs,
         (hub, endpoint): (Arc<Hub>, Endpoint),
         display: Display,
         (approvals, questions): (Arc<Approvals>, Arc<Questions>),
         (tty, signals): (Option<Arc<Tty>>, Signals),
         files: Files,
     ) -> Result<Self, Failure> {
-        let Args { talk, output, .. } = args;
+        let ChatArgs { talk, output, .. } = args;
         let talk = Talk::new((talk, output.schema.clone()), (hub, endpoint), approvals)?;
         talk.warn_over_budget()?;
         Ok(Session { talk, output, display, signals, questions, files, tty, last_asked: None })

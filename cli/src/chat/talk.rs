@@ -53,7 +53,7 @@ pub(crate) struct Talk {
     pub(crate) approvals: Arc<Approvals>,
     /// A file with the schema that answers must match.
     schema: Option<PathBuf>,
-    asked: Asked,
+    asked: AskedCall,
     /// The place at which the conversation is kept by itself.
     pub(crate) keeping: Option<Keeping>,
     pub(super) folder: Folder,
@@ -66,7 +66,7 @@ pub(crate) struct Talk {
 }
 
 /// The agent that asks the model, with its options.
-struct Asked {
+struct AskedCall {
     agent: Agent,
     /// The options of its prompt.
     options: Options,
@@ -416,7 +416,7 @@ fn asked(
     hub: &Arc<Hub>,
     endpoint: &Endpoint,
     approvals: &Arc<Approvals>,
-) -> Result<Asked, Failure> {
+) -> Result<AskedCall, Failure> {
     let settings = probed(args, endpoint)?;
     let profile = endpoint.profile(&settings);
     let mut config = TurnConfig::for_profile(profile).with_policy(approvals.policy());
@@ -467,7 +467,7 @@ fn asked(
     if let Some(file) = schema {
         agent = agent.output(schema_of(file)?);
     }
-    Ok(Asked { agent: agent.build(), options, offered })
+    Ok(AskedCall { agent: agent.build(), options, offered })
 }
 
 /// Returns the settings with what `toolgraft probe` found for the model where they say nothing.

@@ -20,7 +20,7 @@ use std::path::Path;
 use minijinja::{Environment, UndefinedBehavior};
 use toml_edit::{DocumentMut, Item};
 
-use super::args::Args;
+use super::args::ChatArgs;
 use crate::base::{Failure, input, words::near};
 use crate::screen::excerpt::names as shown_names;
 use crate::sessions::said::{Placed, with_placed};
@@ -45,7 +45,7 @@ const REFUSED: [(&str, &str); 5] = [
 
 /// Fills in a template with the values among the words, as the question of these options. What the template sets counts
 /// where they leave it open.
-pub(super) fn ask(file: &Path, args: &mut Args) -> Result<(), Failure> {
+pub(super) fn ask(file: &Path, args: &mut ChatArgs) -> Result<(), Failure> {
     let template = Template::read(file)?;
     args.filled = Some(template.filled(&std::mem::take(&mut args.question))?);
     args.talk.listed.servers.only = template.servers;

@@ -16,7 +16,7 @@ use crate::screen::Frame;
 use crate::servers;
 use crate::servers::runner::Runner;
 use crate::terminal;
-use show::Show;
+use show::DemoShow;
 use toolgraft::agent::Finished;
 use toolgraft::dialect::{Lang, Profile};
 use toolgraft::message::Role;
@@ -37,7 +37,7 @@ const DIALECT: Dialect = Dialect::TypeMarker;
 /// Options of `toolgraft demo`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/demo.txt").trim_end())]
-pub(crate) struct Args {
+pub(crate) struct DemoArgs {
     /// Language of the prompt and the model: en, zh
     #[arg(long, value_name = "LANG", default_value_t = Lang::En)]
     lang: Lang,
@@ -52,7 +52,7 @@ pub(crate) struct Args {
 }
 
 /// Runs `toolgraft demo`.
-pub(crate) fn run(args: Args) -> Result<(), Failure> {
+pub(crate) fn run(args: DemoArgs) -> Result<(), Failure> {
     args.record.as_deref().map_or(Ok(()), |file| media::check_new("--record", file))?;
     let recording = recording(args.lang)?;
     let program = std::env::current_exe()
@@ -76,10 +76,10 @@ fn recording(lang: Lang) -> Result<Recording, Failure> {
 }
 
 /// One turn, shown event by event.
-async fn show(args: &Args, recording: &Recording, hub: Arc<Hub>) -> Result<(), Failure> {
+async fn show(args: &DemoArgs, recording: &Recording, hub: Arc<Hub>) -> Result<(), Failure> {
     servers::demand_ready(&hub)?;
     let live = io::stdout().is_terminal();
-    let mut screen = Show::new(anstream::stdout(), Frame::of(&io::stdout()), terminal::columns());
+    let mut screen = DemoShow::new(anstream::stdout(), Frame::of(&io::stdout()), terminal::columns());
 
     let question = question(recording)?;
     let name = recording.session.model.as_deref().unwrap_or_default();
@@ -118,7 +118,7 @@ async fn show(args: &Args, recording: &Recording, hub: Arc<Hub>) -> Result<(), F
 }
 
 /// Writes the recording that was asked for.
-fn keep(args: &Args, text: &str, screen: &mut Show<impl Write>) -> Result<(), Failure> {
+fn keep(args: &DemoArgs, text: &str, screen: &mut DemoShow<impl Write>) -> Result<(), Failure> {
     let Some(file) = &args.record else { return Ok(()) };
     files::replace(file, text.as_bytes(), Mode::Private)
         .map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))?;

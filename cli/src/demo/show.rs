@@ -11,7 +11,7 @@ use toolgraft::event::{Region, Rejected, RejectedKind};
 use toolgraft::{AgentEvent, Call, Dialect, Message, Outcome};
 
 /// Shows the events of a turn.
-pub(super) struct Show<W> {
+pub(super) struct DemoShow<W> {
     screen: Screen<W>,
     /// Calls so far.
     calls: usize,
@@ -21,9 +21,9 @@ pub(super) struct Show<W> {
     after_call: Option<String>,
 }
 
-impl<W: Write> Show<W> {
+impl<W: Write> DemoShow<W> {
     pub(super) fn new(out: W, frame: Frame, columns: usize) -> Self {
-        Show { screen: Screen::new(out, frame, columns), calls: 0, called: false, after_call: None }
+        DemoShow { screen: Screen::new(out, frame, columns), calls: 0, called: false, after_call: None }
     }
 
     /// Shows the model, the tools and the question.

@@ -160,7 +160,7 @@ impl Floor {
 
 /// Says it if a question is dropped that somebody may be about to answer.
 async fn noted<T>(asked: impl Future<Output = T>) -> T {
-    let mut question = Question { is_open: true };
+    let mut question = LineQuestion { is_open: true };
     let answer = asked.await;
     question.is_open = false;
     answer
@@ -176,11 +176,11 @@ fn or_interrupted<T>(answer: Result<T, Unanswered>) -> Result<Option<T>, Failure
 }
 
 /// A question that somebody may be about to answer.
-struct Question {
+struct LineQuestion {
     is_open: bool,
 }
 
-impl Drop for Question {
+impl Drop for LineQuestion {
     fn drop(&mut self) {
         if self.is_open {
             output::note("\n(this answer is not needed any more: press Enter to continue)");

@@ -43,7 +43,7 @@ struct Done {
 }
 
 /// A block, its share of the bytes in flight, and where its output goes.
-type Task = (Block, OwnedSemaphorePermit, Sender<Done>);
+type RecordTask = (Block, OwnedSemaphorePermit, Sender<Done>);
 
 /// Puts every line of `input` through a worker and writes the output in order.
 ///
@@ -74,7 +74,7 @@ where
 /// Hands on blocks while there is room in flight; the writer gets the places of their outputs in order.
 fn read<R: Read>(
     mut blocks: Blocks<R>,
-    to_workers: &Sender<Task>,
+    to_workers: &Sender<RecordTask>,
     to_writer: &SyncSender<Receiver<Done>>,
 ) -> io::Result<()> {
     let (room, waiting) = (Arc::new(Semaphore::new(MAX_BYTES)), tokio::runtime::Builder::new_current_thread().build()?);
@@ -93,7 +93,7 @@ fn size(block: &Block) -> usize {
     block.lines.as_ref().map_or(0, Vec::len)
 }
 
-fn work<M, W>(tasks: &Mutex<Receiver<Task>>, worker: &M)
+fn work<M, W>(tasks: &Mutex<Receiver<RecordTask>>, worker: &M)
 where
     M: Fn() -> W,
     W: FnMut(&[u8], u64, &mut Vec<u8>) -> bool,

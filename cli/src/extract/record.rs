@@ -58,30 +58,30 @@ pub(super) struct Extractor {
     config: Config,
     chunk: Chunk,
     /// For records without tools.
-    bare: Reader,
+    bare: RecordReader,
     /// Tool lists as they stood in recent records, each with its reader.
-    kept: VecDeque<(Box<str>, Reader)>,
+    kept: VecDeque<(Box<str>, RecordReader)>,
     problems: Problems,
 }
 
 /// A parser and a validator for one list of tools.
-struct Reader {
+struct RecordReader {
     parser: Parser,
     validator: Validator,
 }
 
-impl Reader {
+impl RecordReader {
     fn new(config: &Config, tools: Vec<Tool>) -> Self {
         let catalog = Arc::new(Catalog::from_tools(tools));
         let known = (!catalog.is_empty()).then(|| Arc::clone(&catalog));
         let parser = Parser::new(config.clone().with_catalog(known));
-        Reader { parser, validator: Validator::new(catalog) }
+        RecordReader { parser, validator: Validator::new(catalog) }
     }
 }
 
 impl Extractor {
     pub(super) fn new(config: Config, chunk: Chunk, problems: Problems) -> Self {
-        let bare = Reader::new(&config, Vec::new());
+        let bare = RecordReader::new(&config, Vec::new());
         Extractor { config, chunk, bare, kept: VecDeque::new(), problems }
     }
 
@@ -116,7 +116,7 @@ impl Extractor {
     }
 
     /// Returns the reader for a record's tools. Records of one run mostly share theirs.
-    fn reader(&mut self, tools: Option<&RawValue>) -> Result<&mut Reader, String> {
+    fn reader(&mut self, tools: Option<&RawValue>) -> Result<&mut RecordReader, String> {
         let Some(tools) = tools.map(RawValue::get) else { return Ok(&mut self.bare) };
         let place = self.kept.iter().position(|(kept, _)| **kept == *tools);
         let entry = match place.and_then(|place| self.kept.remove(place)) {
@@ -125,7 +125,7 @@ impl Extractor {
                 let list: Vec<Tool> =
                     serde_json::from_str(tools).map_err(|e| format!("`tools`: {}", json_error(&e)))?;
                 let key = if tools.len() <= MAX_KEPT_BYTES { tools } else { "" };
-                (key.into(), Reader::new(&self.config, list))
+                (key.into(), RecordReader::new(&self.config, list))
             }
         };
         // An entry without its key is never found, and goes with the next one.
@@ -136,7 +136,7 @@ impl Extractor {
     }
 }
 
-impl Reader {
+impl RecordReader {
     /// Parses and validates; reasoning of a field of its own comes first.
     fn read(&mut self, record: &Record<'_>, chunk: Chunk, salt: u64) -> Assembled {
         let mut collector = Collector::new();

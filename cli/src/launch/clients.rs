@@ -62,14 +62,14 @@ impl Client {
 /// The file of them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct ClientTable {
     client: Vec<Client>,
 }
 
 /// All of them. That the file can be read is a test.
 pub(super) static CLIENTS: LazyLock<Vec<Client>> = LazyLock::new(|| read().unwrap_or_default().client);
 
-fn read() -> Result<Table, toml_edit::de::Error> {
+fn read() -> Result<ClientTable, toml_edit::de::Error> {
     toml_edit::de::from_str(include_str!("clients.toml"))
 }
 

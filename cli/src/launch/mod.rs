@@ -20,13 +20,13 @@ use crate::base::{Failure, input, output, programs::found, secret::secret};
 use crate::chat::{Endpoint, EndpointArgs};
 use crate::dialog::ask::Asker;
 use crate::screen::visible::word;
-use crate::serve::{self, ModelArgs};
+use crate::serve::{self, ServeModelArgs};
 use crate::servers::runner::Runner;
 use crate::settings::{Reader, Settings, set_args::SetArgs};
 use clients::{CLIENTS, Client};
 use environment::Asked;
-use plan::{Plan, Values};
-use session::Folder;
+use plan::{LaunchPlan, PlanValues};
+use session::SessionFolder;
 use toolgraft::prompt::tool_budget;
 use toolgraft::secrets::shown_url;
 use toolgraft_serve::Server;
@@ -37,7 +37,7 @@ const ROOM: u64 = 2;
 /// Options of `toolgraft launch`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/launch.txt").trim_end())]
-pub(crate) struct Args {
+pub(crate) struct LaunchArgs {
     /// Program to start: claude, codex, gemini, opencode, qwen, cline, continue, copilot, vibe
     #[arg(value_name = "CLIENT", value_parser = client)]
     client: &'static Client,
@@ -58,7 +58,7 @@ pub(crate) struct Args {
     endpoint: EndpointArgs,
 
     #[command(flatten)]
-    model: ModelArgs,
+    model: ServeModelArgs,
 
     #[command(flatten)]
     set: SetArgs,
@@ -69,7 +69,7 @@ fn client(name: &str) -> Result<&'static Client, String> {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: LaunchArgs) -> Result<ExitCode, Failure> {
     let options = Settings { profile: args.model.offer.profile, ..Settings::default() };
     let mut settings = args.set.resolve(options, &[Reader::Served, Reader::Launch])?;
     let program = found(&args.client.program);
@@ -97,8 +97,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Failure> {
     match program.filter(|_| !args.print) {
         None => {
             let folder = Path::new("FOLDER");
-            let values = Values { root: "http://127.0.0.1:PORT", key: "KEY", model: &endpoint.model, context, folder };
-            let plan = Plan::new(args.client, &values, &asked.set, &args.arguments).map_err(Failure::job)?;
+            let values =
+                PlanValues { root: "http://127.0.0.1:PORT", key: "KEY", model: &endpoint.model, context, folder };
+            let plan = LaunchPlan::new(args.client, &values, &asked.set, &args.arguments).map_err(Failure::job)?;
             told(args.client, &settings, &endpoint, &values);
             output::emit(&plan.text(folder))?;
             Ok(ExitCode::SUCCESS)
@@ -109,7 +110,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Failure> {
 
 /// Serves the model to the program until it ends.
 async fn launched(
-    (args, settings): (Args, Settings),
+    (args, settings): (LaunchArgs, Settings),
     asked: Asked,
     endpoint: &Endpoint,
     context: Option<u64>,
@@ -120,9 +121,9 @@ async fn launched(
     let config = serve::in_front_of(endpoint, &args.model, settings.clone())?.with_api_key(key.as_str());
     let server = Server::bind(config, "127.0.0.1:0").await.map_err(Failure::job)?;
     let root = format!("http://{}", server.local_addr().map_err(Failure::job)?);
-    let folder = Folder::new()?;
-    let values = Values { root: &root, key: &key, model: &endpoint.model, context, folder: folder.path() };
-    let plan = Plan::new(args.client, &values, &asked.set, &args.arguments).map_err(Failure::job)?;
+    let folder = SessionFolder::new()?;
+    let values = PlanValues { root: &root, key: &key, model: &endpoint.model, context, folder: folder.path() };
+    let plan = LaunchPlan::new(args.client, &values, &asked.set, &args.arguments).map_err(Failure::job)?;
     folder.fill(&plan)?;
     told(args.client, &settings, endpoint, &values);
     let mark = session::mark();
@@ -139,7 +140,7 @@ async fn launched(
 }
 
 /// Says what is set, in one line.
-fn told(client: &Client, settings: &Settings, endpoint: &Endpoint, values: &Values<'_>) {
+fn told(client: &Client, settings: &Settings, endpoint: &Endpoint, values: &PlanValues<'_>) {
     let mut line = format!(
         "{}: {} of {}, served at {}",
         client.name,

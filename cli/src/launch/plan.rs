@@ -15,7 +15,7 @@ const PATIENCE: u64 = 3_600;
 
 /// The values of a session that a client's entry can use.
 #[derive(Debug, Clone)]
-pub(super) struct Values<'a> {
+pub(super) struct PlanValues<'a> {
     /// The door's URL, without `/v1`.
     pub(super) root: &'a str,
     /// The API key that the server requires.
@@ -28,7 +28,7 @@ pub(super) struct Values<'a> {
     pub(super) folder: &'a Path,
 }
 
-impl Values<'_> {
+impl PlanValues<'_> {
     /// Most tokens of an answer.
     pub(super) fn output(&self) -> Option<u64> {
         Some((self.context? / OUTPUT.0).clamp(1, OUTPUT.1))
@@ -42,7 +42,7 @@ impl Values<'_> {
 
 /// A program and what is set for it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct LaunchPlan {
     pub(super) program: &'static str,
     pub(super) set: Vec<(String, String)>,
     pub(super) unset: &'static [String],
@@ -51,12 +51,12 @@ pub(super) struct Plan {
     pub(super) arguments: Vec<String>,
 }
 
-impl Plan {
+impl LaunchPlan {
     /// The client's entry with these values in it, and after it the variables and arguments that the
     /// user asks for.
     pub(super) fn new(
         client: &'static Client,
-        values: &Values<'_>,
+        values: &PlanValues<'_>,
         variables: &[(String, String)],
         arguments: &[String],
     ) -> Result<Self, minijinja::Error> {
@@ -84,7 +84,7 @@ impl Plan {
         let own = client.arguments.iter().map(|text| filled(text)).collect::<Result<Vec<_>, _>>()?;
         let own = own.into_iter().filter(|text| !text.is_empty());
         let set = all(&client.set)?.into_iter();
-        Ok(Plan {
+        Ok(LaunchPlan {
             program: &client.program,
             set: set.map(|(name, text)| (name.to_owned(), text)).chain(variables.iter().cloned()).collect(),
             unset: &client.unset,
@@ -116,15 +116,15 @@ mod tests {
     use super::super::clients::CLIENTS;
     use super::*;
 
-    fn plan(client: &'static Client, context: Option<u64>) -> Plan {
-        let values = Values {
+    fn plan(client: &'static Client, context: Option<u64>) -> LaunchPlan {
+        let values = PlanValues {
             root: "http://127.0.0.1:1",
             key: "k",
             model: "say \"hi\":7b",
             context,
             folder: Path::new("/tmp/folder"),
         };
-        Plan::new(client, &values, &[], &["-p".to_owned(), "a b".to_owned()]).unwrap()
+        LaunchPlan::new(client, &values, &[], &["-p".to_owned(), "a b".to_owned()]).unwrap()
     }
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_third_of_what_is_left_is_for_the_answer() {
-        let values = |context| Values { root: "", key: "", model: "", context, folder: Path::new("") };
+        let values = |context| PlanValues { root: "", key: "", model: "", context, folder: Path::new("") };
         for (context, output, compact) in [
             (Some(8_192), Some(2_048), Some(6_144)),
             (Some(1_000_000), Some(32_000), Some(968_000)),

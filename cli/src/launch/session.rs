@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
-use super::plan::Plan;
+use super::plan::LaunchPlan;
 use crate::base::{Failure, output, secret::secret, signals::Signals};
 use crate::terminal::tty::Tty;
 use toolgraft_files as files;
@@ -24,13 +24,13 @@ const MARK: &str = "TOOLGRAFT_LAUNCH";
 
 /// A folder of the session's own, with all that is in it; it goes when this is dropped.
 #[derive(Debug)]
-pub(super) struct Folder(PathBuf);
+pub(super) struct SessionFolder(PathBuf);
 
-impl Folder {
+impl SessionFolder {
     /// The path of one that is made once something is written to it.
     pub(super) fn new() -> Result<Self, Failure> {
         let name = secret()?;
-        Ok(Folder(std::env::temp_dir().join(format!("toolgraft-launch-{name}"))))
+        Ok(SessionFolder(std::env::temp_dir().join(format!("toolgraft-launch-{name}"))))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -38,7 +38,7 @@ impl Folder {
     }
 
     /// Writes what the plan has.
-    pub(super) fn fill(&self, plan: &Plan) -> Result<(), Failure> {
+    pub(super) fn fill(&self, plan: &LaunchPlan) -> Result<(), Failure> {
         for (name, text) in &plan.files {
             let path = self.0.join(name);
             files::replace(&path, format!("{text}\n").as_bytes(), files::Mode::Private)
@@ -48,7 +48,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for SessionFolder {
     fn drop(&mut self) {
         // One that was never made has nothing in it.
         let _ = std::fs::remove_dir_all(&self.0);
@@ -63,7 +63,7 @@ pub(super) fn mark() -> ProcessMark {
 /// Returns the command of a plan, in this environment.
 pub(super) fn command(
     program: &Path,
-    plan: &Plan,
+    plan: &LaunchPlan,
     environment: Vec<(OsString, OsString)>,
     mark: &ProcessMark,
 ) -> Command {

@@ -24,16 +24,16 @@ const TITLE: usize = 60;
 /// Options of `toolgraft log`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/log.txt").trim_end(), args_conflicts_with_subcommands = true)]
-pub(super) struct Args {
+pub(super) struct LogArgs {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<LogCommand>,
 
     #[command(flatten)]
     shape: Shape,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum LogCommand {
     /// List the conversations, the latest first, as `toolgraft log` does
     #[command(hide = true)]
     List(Shape),
@@ -65,16 +65,16 @@ enum Command {
 }
 
 /// Runs `toolgraft log`.
-pub(super) fn run(args: Args) -> Result<(), Failure> {
+pub(super) fn run(args: LogArgs) -> Result<(), Failure> {
     let store = Store::open()?;
     let Some(command) = args.command else { return list::list(&store, &[], &args.shape) };
     match command {
-        Command::List(shape) => list::list(&store, &[], &shape),
-        Command::Search(SearchArgs { words, shape }) => list::list(&store, &words, &shape),
-        Command::Show { id } => output::emit(&export::markdown(&store.find(&id)?.kept)),
-        Command::Export(args) => export(&store, &args),
-        Command::Remove { ids, yes } => remove(&store, &ids, yes),
-        Command::Clear { yes } => clear(&store, yes),
+        LogCommand::List(shape) => list::list(&store, &[], &shape),
+        LogCommand::Search(SearchArgs { words, shape }) => list::list(&store, &words, &shape),
+        LogCommand::Show { id } => output::emit(&export::markdown(&store.find(&id)?.kept)),
+        LogCommand::Export(args) => export(&store, &args),
+        LogCommand::Remove { ids, yes } => remove(&store, &ids, yes),
+        LogCommand::Clear { yes } => clear(&store, yes),
     }
 }
 

@@ -14,7 +14,7 @@ use toolgraft_files as files;
 /// Options of `toolgraft mcp add`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/mcp-add.txt").trim_end())]
-pub(super) struct Args {
+pub(super) struct AddArgs {
     /// Name of the server
     name: String,
 
@@ -55,7 +55,7 @@ pub(super) struct Args {
 }
 
 /// Runs `toolgraft mcp add`.
-pub(super) fn run(args: Args) -> Result<(), Failure> {
+pub(super) fn run(args: AddArgs) -> Result<(), Failure> {
     let entry = entry(&args)?;
     let (problem, unset) = checked(&args.name, &entry);
     if let Some(problem) = problem {
@@ -80,7 +80,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
 }
 
 /// Warns about secrets that are written out, a program that is not found, and what else the user should know.
-fn advise(args: &Args, file: &Path, unset: &[String]) {
+fn advise(args: &AddArgs, file: &Path, unset: &[String]) {
     let literal = |pair: &&String| {
         let (name, value) = pair.split_once(['=', ':']).unwrap_or((pair, "${"));
         names_secret(name) && !value.contains("${")
@@ -118,7 +118,7 @@ fn warn_unset(unset: &[String]) {
     }
 }
 
-fn entry(args: &Args) -> Result<Entry, Failure> {
+fn entry(args: &AddArgs) -> Result<Entry, Failure> {
     if args.name.trim().is_empty() {
         return Err(Failure::usage("the name is empty"));
     }

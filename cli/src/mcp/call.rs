@@ -15,7 +15,7 @@ use toolgraft_mcp::{Hub, MEDIA_EVENT};
 /// Options of `toolgraft mcp call`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/mcp-call.txt").trim_end())]
-pub(crate) struct Args {
+pub(crate) struct CallToolArgs {
     /// Server, as the configuration names it
     server: String,
 
@@ -62,7 +62,7 @@ impl ResultArgs {
 }
 
 /// Runs `toolgraft mcp call`.
-pub(crate) fn run(args: Args) -> Result<(), Failure> {
+pub(crate) fn run(args: CallToolArgs) -> Result<(), Failure> {
     let given = Given::read(&args.arguments)?;
     let (server, tool) = (args.server.as_str(), args.tool.as_str());
     args.result.run(server, ("tool", tool), async |hub, questions| called(hub, (server, tool), given, questions).await)

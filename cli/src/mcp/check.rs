@@ -32,7 +32,7 @@ const LONG_DESCRIPTION: usize = 4_000;
 /// Options of `toolgraft mcp check`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/mcp-check.txt").trim_end())]
-pub(super) struct Args {
+pub(super) struct CheckArgs {
     /// Print one JSON object: per server its state, figures and warnings, and the totals
     #[arg(long)]
     json: bool,
@@ -43,7 +43,7 @@ pub(super) struct Args {
 
 /// The report on one server.
 #[derive(Debug, Serialize)]
-struct Report {
+struct CheckReport {
     #[serde(flatten)]
     status: ServerStatus,
     tools: usize,
@@ -57,7 +57,7 @@ struct Report {
 }
 
 /// Runs `toolgraft mcp check`.
-pub(super) fn run(args: Args) -> Result<(), Failure> {
+pub(super) fn run(args: CheckArgs) -> Result<(), Failure> {
     // What a program reads is English.
     let config = args.listed.servers().load()?;
     let reports = Runner::start()?.with_hub(&config, async |hub| reports(&hub))?;
@@ -66,7 +66,7 @@ pub(super) fn run(args: Args) -> Result<(), Failure> {
     tools::verdict(&statuses)
 }
 
-fn reports(hub: &Hub) -> Result<Vec<Report>, Failure> {
+fn reports(hub: &Hub) -> Result<Vec<CheckReport>, Failure> {
     let validator = Validator::new(hub.catalog());
     let permissions = Permissions::of(hub.config().servers());
     let catalog = validator.catalog();
@@ -78,7 +78,7 @@ fn reports(hub: &Hub) -> Result<Vec<Report>, Failure> {
         let prompt_tokens = server.map_or(Ok(0), prompt_tokens)?;
         let mut warnings = warnings(&status, (server, &prompts, prompt_tokens), &validator);
         warnings.extend(tools.iter().filter_map(|tool| changed(tool, &permissions)));
-        Ok(Report {
+        Ok(CheckReport {
             tools: tools.len(),
             resources: server.map_or(0, |server| server.resources.len() + server.resource_templates.len()),
             prompts: prompts.len(),
@@ -267,8 +267,8 @@ fn texts(tool: &Tool) -> Vec<&str> {
     found
 }
 
-fn as_json(reports: &[Report]) -> Value {
-    let total = |of: fn(&Report) -> usize| reports.iter().map(of).sum::<usize>();
+fn as_json(reports: &[CheckReport]) -> Value {
+    let total = |of: fn(&CheckReport) -> usize| reports.iter().map(of).sum::<usize>();
     let mut states: BTreeMap<String, usize> = BTreeMap::new();
     for report in reports {
         let state = serde_json::to_value(report.status.state).ok();
@@ -284,7 +284,7 @@ fn as_json(reports: &[Report]) -> Value {
 }
 
 /// Returns a row for each server, then errors and warnings.
-fn table(reports: &[Report]) -> String {
+fn table(reports: &[CheckReport]) -> String {
     if reports.is_empty() {
         return "the configuration has no servers\n".to_owned();
     }
@@ -292,7 +292,7 @@ fn table(reports: &[Report]) -> String {
     let mut rows = vec![head.map(str::to_owned)];
     rows.extend(reports.iter().map(row));
     if reports.len() > 1 {
-        let total = |of: fn(&Report) -> usize| grouped(reports.iter().map(of).sum::<usize>() as u64);
+        let total = |of: fn(&CheckReport) -> usize| grouped(reports.iter().map(of).sum::<usize>() as u64);
         let [tools, bytes, tokens] = [total(|r| r.tools), total(|r| r.schema_bytes), total(|r| r.prompt_tokens)];
         rows.push(["total".to_owned(), String::new(), String::new(), String::new(), tools, bytes, tokens]);
     }
@@ -313,7 +313,7 @@ fn table(reports: &[Report]) -> String {
     text
 }
 
-fn row(report: &Report) -> [String; 7] {
+fn row(report: &CheckReport) -> [String; 7] {
     let status = &report.status;
     let figures = |n: usize| if status.state == ServerState::Ready { grouped(n as u64) } else { "-".to_owned() };
     let took = match status.state {

@@ -63,7 +63,7 @@ pub(super) fn read(
         false => config_file::value(text, &shown)?,
     };
     let program = program.unwrap_or_else(|| Program::of(&machine.here.join(path), &root));
-    let file = File { root, program, folder, machine };
+    let file = ForeignFile { root, program, folder, machine };
     let mut servers = file.servers().map_err(|problem| Failure::usage(format!("{shown}: {problem}")))?;
     let mut off = file.names(&file.root, OFF);
     let mut on = file.names(&file.root, ON);
@@ -96,14 +96,14 @@ fn kept_by(program: &str, name: &str, machine: &Machine) -> Value {
 }
 
 /// A file that is read.
-struct File<'a> {
+struct ForeignFile<'a> {
     root: Value,
     program: &'static Program,
     folder: Option<&'a Path>,
     machine: &'a Machine,
 }
 
-impl File<'_> {
+impl ForeignFile<'_> {
     /// Resolves a JSON pointer of the table, in which `@` is the path of the folder.
     fn at<'v>(&self, root: &'v Value, pointer: &str) -> Option<&'v Value> {
         let here = self.folder.unwrap_or(&self.machine.here).to_string_lossy();
@@ -192,7 +192,7 @@ fn dotted(pointer: &str) -> String {
 
 /// A server on its way.
 struct Translation<'a> {
-    file: &'a File<'a>,
+    file: &'a ForeignFile<'a>,
     server: Foreign,
     /// Keys that are not imported.
     dropped: Vec<String>,

@@ -13,7 +13,7 @@ use toolgraft_mcp::{Hub, McpPrompt, PromptMessage};
 /// Options of `toolgraft mcp get`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/mcp-get.txt").trim_end())]
-pub(crate) struct Args {
+pub(crate) struct GetArgs {
     /// Server, as the configuration names it
     server: String,
 
@@ -33,7 +33,7 @@ pub(crate) struct Args {
 }
 
 /// Runs `toolgraft mcp get`.
-pub(crate) fn run(args: Args) -> Result<(), Failure> {
+pub(crate) fn run(args: GetArgs) -> Result<(), Failure> {
     let (server, name) = (args.server.as_str(), args.prompt.as_str());
     let messages = call::with_server(&args.servers, (server, false), async |hub, questions| {
         filled(hub, (server, name), &args.arguments, questions).await

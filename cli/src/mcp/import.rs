@@ -23,7 +23,7 @@ use toolgraft_files as files;
 /// Options of `toolgraft mcp import`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/mcp-import.txt").trim_end())]
-pub(super) struct Args {
+pub(super) struct ImportArgs {
     /// Source: a program such as claude-desktop, cursor or codex, or a file
     #[arg(value_name = "FROM")]
     from: Vec<String>,
@@ -50,7 +50,7 @@ pub(super) struct Args {
 }
 
 /// A file to read from.
-struct Source {
+struct ImportSource {
     /// The program whose file it is; `None` for a file that was named.
     program: Option<&'static Program>,
     path: PathBuf,
@@ -77,7 +77,7 @@ enum Fate {
 const NOTHING: &str = "nothing was written";
 
 /// Runs `toolgraft mcp import`.
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &ImportArgs) -> Result<(), Failure> {
     let machine = Machine::this().ok_or_else(|| Failure::usage("there is no home directory"))?;
     let target = ConfigFile::open(target(args.mcp_config.as_deref())?)?;
     let mut files = Vec::new();
@@ -130,10 +130,10 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-fn sources(args: &Args, machine: &Machine) -> Result<Vec<Source>, Failure> {
+fn sources(args: &ImportArgs, machine: &Machine) -> Result<Vec<ImportSource>, Failure> {
     let there = |programs: &'static [Program]| {
         let sources = programs.iter().flat_map(|program| {
-            program.files(machine).into_iter().map(move |path| Source { program: Some(program), path })
+            program.files(machine).into_iter().map(move |path| ImportSource { program: Some(program), path })
         });
         let (files, missing): (Vec<_>, Vec<_>) = sources.partition(|source| source.path.exists());
         let looked: Vec<String> = missing.iter().map(|source| source.path.display().to_string()).collect();
@@ -157,7 +157,7 @@ fn sources(args: &Args, machine: &Machine) -> Result<Vec<Source>, Failure> {
             Some(program) => files.extend(there(std::slice::from_ref(program)).map_err(|looked| {
                 Failure::usage(format!("{} has no file of servers here; looked for:\n  {looked}", program.name))
             })?),
-            None if Path::new(from).exists() => files.push(Source { program: None, path: from.into() }),
+            None if Path::new(from).exists() => files.push(ImportSource { program: None, path: from.into() }),
             None => {
                 let words: Vec<&str> = PROGRAMS.all.iter().map(|program| program.id.as_str()).collect();
                 return Err(Failure::usage(format!(
@@ -171,8 +171,8 @@ fn sources(args: &Args, machine: &Machine) -> Result<Vec<Source>, Failure> {
 }
 
 /// Returns the servers of a file; `None` where it is a project's and nobody trusts it.
-fn servers_of(source: &Source, machine: &Machine) -> Result<Option<Vec<Foreign>>, Failure> {
-    let Source { program, path } = source;
+fn servers_of(source: &ImportSource, machine: &Machine) -> Result<Option<Vec<Foreign>>, Failure> {
+    let ImportSource { program, path } = source;
     if program.is_some() || !machine.is_projects(path) {
         return foreign::read(&input::read_text(path)?, path, *program, None, machine).map(Some);
     }
@@ -185,7 +185,7 @@ fn servers_of(source: &Source, machine: &Machine) -> Result<Option<Vec<Foreign>>
     }
 }
 
-fn title(source: &Source) -> String {
+fn title(source: &ImportSource) -> String {
     let path = source.path.display();
     source.program.map_or_else(|| path.to_string(), |program| format!("{}: {path}", program.name))
 }
@@ -194,7 +194,7 @@ fn title(source: &Source) -> String {
 type Judged = (String, Vec<(Foreign, Fate)>);
 
 /// Decides what becomes of each server.
-fn judged(files: Vec<(String, Vec<Foreign>)>, args: &Args, target: &ConfigFile) -> Result<Vec<Judged>, Failure> {
+fn judged(files: Vec<(String, Vec<Foreign>)>, args: &ImportArgs, target: &ConfigFile) -> Result<Vec<Judged>, Failure> {
     let mut seen: Vec<Foreign> = Vec::new();
     let mut all = Vec::new();
     for (title, servers) in files {

@@ -10,12 +10,12 @@ use crate::base::{Failure, output};
 use crate::screen::visible::plain;
 use crate::servers;
 use crate::servers::config_file::{ConfigFile, Entry, checked};
-use crate::servers::trust::{Project, Store};
+use crate::servers::trust::{Project, TrustStore};
 
 /// Options of `toolgraft mcp list`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/mcp-list.txt").trim_end())]
-pub(super) struct Args {
+pub(super) struct ListArgs {
     /// Print one JSON object: the files, and the servers of each
     #[arg(long)]
     json: bool,
@@ -28,7 +28,7 @@ pub(super) struct Args {
 }
 
 /// A file and what is said of it.
-struct Listed {
+struct ListedServer {
     path: PathBuf,
     /// The reason that its servers are not those that a command in this folder starts.
     unused: Option<String>,
@@ -36,7 +36,7 @@ struct Listed {
 }
 
 /// Runs `toolgraft mcp list`.
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &ListArgs) -> Result<(), Failure> {
     let files = match args.mcp_config.as_slice() {
         [] => usual()?,
         named => named.iter().map(|path| listed(path.clone(), None)).collect::<Result<_, _>>()?,
@@ -56,22 +56,22 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-fn listed(path: PathBuf, unused: Option<String>) -> Result<Listed, Failure> {
+fn listed(path: PathBuf, unused: Option<String>) -> Result<ListedServer, Failure> {
     if !path.exists() {
         return Err(Failure::usage(format!("{} does not exist: name another file with --mcp-config", path.display())));
     }
     let file = ConfigFile::open(path.clone())?;
-    Ok(Listed { path, unused, servers: file.entries() })
+    Ok(ListedServer { path, unused, servers: file.entries() })
 }
 
 /// Returns the files that a command looks for.
-fn usual() -> Result<Vec<Listed>, Failure> {
+fn usual() -> Result<Vec<ListedServer>, Failure> {
     let local = PathBuf::from(servers::LOCAL);
     let mut files = Vec::new();
     let mut counts = None;
     if local.exists() {
         let project = Project::read(&local)?;
-        let trusted = project.starts_nothing() || Store::open().trusts(&project);
+        let trusted = project.starts_nothing() || TrustStore::open().trusts(&project);
         let unused = (!trusted).then(|| "not trusted yet: `toolgraft mcp trust` shows what it starts".to_owned());
         counts = trusted.then(|| format!("not used in this folder: {} is", servers::LOCAL));
         files.push(listed(local, unused)?);
@@ -82,7 +82,7 @@ fn usual() -> Result<Vec<Listed>, Failure> {
     Ok(files)
 }
 
-fn as_text(files: &[Listed]) -> String {
+fn as_text(files: &[ListedServer]) -> String {
     let mut text = String::new();
     for (n, file) in files.iter().enumerate() {
         let unused = file.unused.as_ref().map(|why| format!("  ({why})")).unwrap_or_default();
@@ -108,7 +108,7 @@ pub(super) fn server(name: &str, entry: &Entry) -> String {
     text
 }
 
-fn as_json(files: &[Listed]) -> Value {
+fn as_json(files: &[ListedServer]) -> Value {
     let server = |(name, entry): &(String, Entry)| {
         let (problem, unset) = checked(name, entry);
         json!({
@@ -119,7 +119,7 @@ fn as_json(files: &[Listed]) -> Value {
             "unset": unset,
         })
     };
-    let file = |file: &Listed| {
+    let file = |file: &ListedServer| {
         let servers: Vec<Value> = file.servers.iter().map(server).collect();
         json!({ "file": file.path, "in_use": file.unused.is_none(), "servers": servers })
     };

@@ -22,7 +22,7 @@ pub(super) struct LoginArgs {
     no_open: bool,
 
     #[command(flatten)]
-    files: Files,
+    files: LoginFiles,
 }
 
 /// Options of `toolgraft mcp logout`.
@@ -33,17 +33,17 @@ pub(super) struct LogoutArgs {
     name: String,
 
     #[command(flatten)]
-    files: Files,
+    files: LoginFiles,
 }
 
 #[derive(Debug, clap::Args)]
-struct Files {
+struct LoginFiles {
     /// Configuration of MCP servers [default: ./.mcp.json, else ~/.config/toolgraft/mcp.json]
     #[arg(long, value_name = "FILE")]
     mcp_config: Vec<PathBuf>,
 }
 
-impl Files {
+impl LoginFiles {
     /// Returns the server of this name. A project's own file that nobody trusts is asked about first, as before it
     /// starts anything.
     fn server(self, name: &str) -> Result<ServerConfig, Failure> {

@@ -29,53 +29,53 @@ use crate::base::Failure;
 
 /// `toolgraft mcp`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct McpArgs {
     #[command(subcommand)]
-    command: Command,
+    command: McpCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum McpCommand {
     /// Connect to the servers and list their tools, resources and prompts
-    Tools(tools::Args),
+    Tools(tools::ToolsArgs),
     /// Call one tool of a server
-    Call(call::Args),
+    Call(call::CallToolArgs),
     /// Read one resource of a server
-    Read(read::Args),
+    Read(read::ReadArgs),
     /// Fill in a prompt of a server, and print it
-    Get(get::Args),
+    Get(get::GetArgs),
     /// Add a server to the configuration
-    Add(add::Args),
+    Add(add::AddArgs),
     /// List the configured servers, without starting them
-    List(list::Args),
+    List(list::ListArgs),
     /// Remove a server from the configuration
-    Remove(remove::Args),
+    Remove(remove::RemoveArgs),
     /// Import the servers of Claude, Cursor, VS Code, Codex and other programs
-    Import(import::Args),
+    Import(import::ImportArgs),
     /// Start every MCP server, and report its costs and its problems
-    Check(check::Args),
+    Check(check::CheckArgs),
     /// Log in at a server over HTTP (OAuth), in a browser
     Login(login::LoginArgs),
     /// Forget the login at a server
     Logout(login::LogoutArgs),
     /// Trust a project's ./.mcp.json to start its servers; list the trusted files; revoke it
-    Trust(trust::Args),
+    Trust(trust::TrustServerArgs),
 }
 
 /// Runs `toolgraft mcp`.
-pub(crate) fn run(args: Args) -> Result<(), Failure> {
+pub(crate) fn run(args: McpArgs) -> Result<(), Failure> {
     match args.command {
-        Command::Tools(args) => tools::run(args),
-        Command::Call(args) => call::run(args),
-        Command::Read(args) => read::run(args),
-        Command::Get(args) => get::run(args),
-        Command::Add(args) => add::run(args),
-        Command::List(args) => list::run(&args),
-        Command::Remove(args) => remove::run(&args),
-        Command::Import(args) => import::run(&args),
-        Command::Check(args) => check::run(args),
-        Command::Login(args) => login::run(args),
-        Command::Logout(args) => login::out(args),
-        Command::Trust(args) => trust::run(&args),
+        McpCommand::Tools(args) => tools::run(args),
+        McpCommand::Call(args) => call::run(args),
+        McpCommand::Read(args) => read::run(args),
+        McpCommand::Get(args) => get::run(args),
+        McpCommand::Add(args) => add::run(args),
+        McpCommand::List(args) => list::run(&args),
+        McpCommand::Remove(args) => remove::run(&args),
+        McpCommand::Import(args) => import::run(&args),
+        McpCommand::Check(args) => check::run(args),
+        McpCommand::Login(args) => login::run(args),
+        McpCommand::Logout(args) => login::out(args),
+        McpCommand::Trust(args) => trust::run(&args),
     }
 }

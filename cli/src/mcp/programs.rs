@@ -38,7 +38,7 @@ pub(super) struct Program {
     pub(super) name: String,
     /// The user's own files.
     #[serde(default)]
-    files: Vec<Place>,
+    files: Vec<ProgramPlace>,
     /// Its files in a project's folder.
     #[serde(default)]
     project: Vec<String>,
@@ -54,7 +54,7 @@ pub(super) struct Program {
 }
 
 /// The variable that moves a folder, the folder in the home directory, and the file in it.
-type Place = (String, String, String);
+type ProgramPlace = (String, String, String);
 
 /// In the place of a folder: where programs with windows keep their settings.
 const APPLICATIONS: &str = "@";
@@ -149,7 +149,7 @@ impl Program {
             let shared = ["mcp.json", "settings.json", "config.toml"].iter().any(|name| known.ends_with(name));
             file.ends_with(&known) || (!shared && file.file_name() == known.file_name())
         };
-        let folder = |(_, folder, name): &Place| Path::new(folder.trim_start_matches(APPLICATIONS)).join(name);
+        let folder = |(_, folder, name): &ProgramPlace| Path::new(folder.trim_start_matches(APPLICATIONS)).join(name);
         let paths = |program: &'static Program| {
             program.files.iter().map(folder).chain(program.project.iter().map(PathBuf::from))
         };
@@ -159,7 +159,7 @@ impl Program {
 
     /// Returns the user's own files, whether they are there or not.
     pub(super) fn files(&self, machine: &Machine) -> Vec<PathBuf> {
-        let path = |(variable, folder, file): &Place| {
+        let path = |(variable, folder, file): &ProgramPlace| {
             let folder = match folder.as_str() {
                 APPLICATIONS => machine.applications(),
                 folder => machine.variable(variable).unwrap_or_else(|| machine.home.join(folder)),

@@ -13,7 +13,7 @@ use toolgraft_mcp::Hub;
 /// Options of `toolgraft mcp read`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/mcp-read.txt").trim_end())]
-pub(crate) struct Args {
+pub(crate) struct ReadArgs {
     /// Server, as the configuration names it
     server: String,
 
@@ -25,7 +25,7 @@ pub(crate) struct Args {
 }
 
 /// Runs `toolgraft mcp read`.
-pub(crate) fn run(args: Args) -> Result<(), Failure> {
+pub(crate) fn run(args: ReadArgs) -> Result<(), Failure> {
     let (server, uri) = (args.server.as_str(), args.uri.as_str());
     let read = async |hub: &Hub, questions: &Questions| Ok(resource(hub, (server, uri), Some(questions)).await);
     args.result.run(server, ("uri", uri), read)

@@ -10,7 +10,7 @@ use crate::servers::config_file::{ConfigFile, target};
 /// Options of `toolgraft mcp remove`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/mcp-remove.txt").trim_end())]
-pub(super) struct Args {
+pub(super) struct RemoveArgs {
     /// Servers to remove
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
@@ -25,7 +25,7 @@ pub(super) struct Args {
 }
 
 /// Runs `toolgraft mcp remove`: all of the names, or none.
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &RemoveArgs) -> Result<(), Failure> {
     let path = target(args.mcp_config.as_deref())?;
     if !path.exists() {
         return Err(Failure::usage(format!(

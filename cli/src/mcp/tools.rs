@@ -27,7 +27,7 @@ const BELOW: usize = 8;
 /// Options of `toolgraft mcp tools`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/mcp-tools.txt").trim_end())]
-pub(crate) struct Args {
+pub(crate) struct ToolsArgs {
     /// Print one JSON object: per server its state, error, tools with schemas, resources, prompts
     #[arg(long)]
     json: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Args {
 }
 
 /// Runs `toolgraft mcp tools`.
-pub(crate) fn run(args: Args) -> Result<(), Failure> {
+pub(crate) fn run(args: ToolsArgs) -> Result<(), Failure> {
     let config = args.listed.servers().load()?;
     let (statuses, catalog, prompts) =
         Runner::start()?.with_hub(&config, async |hub| Ok((hub.servers(), hub.catalog(), hub.prompts())))?;

@@ -8,12 +8,12 @@ use crate::base::{Failure, output};
 use crate::dialog::ask::Asker;
 use crate::screen::visible::word;
 use crate::servers;
-use crate::servers::trust::{self, Project, Store, date};
+use crate::servers::trust::{self, Project, TrustStore, date};
 
 /// Options of `toolgraft mcp trust`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/mcp-trust.txt").trim_end())]
-pub(super) struct Args {
+pub(super) struct TrustServerArgs {
     /// Configuration file of a project
     #[arg(default_value = servers::LOCAL, conflicts_with = "list")]
     file: PathBuf,
@@ -32,8 +32,8 @@ pub(super) struct Args {
 }
 
 /// Runs `toolgraft mcp trust`.
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let mut store = Store::open();
+pub(super) fn run(args: &TrustServerArgs) -> Result<(), Failure> {
+    let mut store = TrustStore::open();
     match () {
         () if args.list => output::emit(&list(&store)),
         () if args.revoke => revoke(&mut store, &args.file),
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     }
 }
 
-fn say_yes(store: &mut Store, file: &Path, yes: bool) -> Result<(), Failure> {
+fn say_yes(store: &mut TrustStore, file: &Path, yes: bool) -> Result<(), Failure> {
     let project = project(file)?;
     let shown = word(&file.display().to_string());
     if project.starts_nothing() {
@@ -84,7 +84,7 @@ fn project(file: &Path) -> Result<Project, Failure> {
     }
 }
 
-fn revoke(store: &mut Store, file: &Path) -> Result<(), Failure> {
+fn revoke(store: &mut TrustStore, file: &Path) -> Result<(), Failure> {
     // A file that is gone may still be trusted, and come back.
     let path = trust::place(file).or_else(|_| std::path::absolute(file)).unwrap_or_else(|_| file.to_owned());
     let shown = word(&path.display().to_string());
@@ -94,7 +94,7 @@ fn revoke(store: &mut Store, file: &Path) -> Result<(), Failure> {
     }
 }
 
-fn list(store: &Store) -> String {
+fn list(store: &TrustStore) -> String {
     let lines = store.files().map(|(path, entry)| {
         let now = match project(path) {
             Ok(project) if store.trusts(&project) => "",

@@ -32,15 +32,15 @@ use std::time::{Duration, Instant};
 use self::cell::{Cell, How};
 use self::jobs::{Half, JobRow, JobTrial, Jobs, JobsReport};
 use self::plan::{Plan, Split};
-use self::report::{Best, Report, Row, within};
+use self::report::{Best, Report, ReportRow, within};
 use self::score::{Score, Trial, ranked};
-use self::store::Store;
+use self::store::ProbeStore;
 use self::tasks::{Task, Tasks};
 use self::trial::{Bench, Unasked};
 use crate::base::{Failure, input, output};
 use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::dialog::ask::Asker;
-use crate::screen::live::{Live, Place};
+use crate::screen::live::{Live, ScreenPlace};
 use crate::servers::runner::Runner;
 use crate::settings::saved_profiles::{self, SavedProfile};
 use crate::settings::{self, Reader, Settings, profiles::known_profile, set_args::SetArgs};
@@ -59,7 +59,7 @@ const LINE_EACH: Duration = Duration::from_secs(60);
 /// Options of `toolgraft probe`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/probe.txt").trim_end())]
-pub(crate) struct Args {
+pub(crate) struct ProbeArgs {
     /// Ask for one call in each way: report what works, known faults and remedies
     #[arg(long, conflicts_with_all = ["time", "full", "only", "jobs", "tasks", "yes"])]
     diagnose: bool,
@@ -124,7 +124,7 @@ fn minutes(text: &str) -> Result<Duration, String> {
 }
 
 /// Runs `toolgraft probe`.
-pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
+pub(crate) fn run(mut args: ProbeArgs) -> Result<(), Failure> {
     let options = Settings { profile: args.profile, ..Settings::default() };
     args.settings = args.set.resolve(options, &[Reader::Probe])?;
     let place = args.endpoint.flags().place(&args.settings)?;
@@ -158,7 +158,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
 }
 
 /// Puts whole jobs to the ways that were named, or to the best that is known.
-fn run_jobs(probe: &mut Probe, half: Half, args: &Args, runner: &Runner) -> Result<(), Failure> {
+fn run_jobs(probe: &mut Probe, half: Half, args: &ProbeArgs, runner: &Runner) -> Result<(), Failure> {
     let jobs = Jobs::of(half).map_err(Failure::job)?;
     probe.cells.retain(|cell| cell.decides());
     if args.only.is_empty() {
@@ -180,7 +180,7 @@ fn run_jobs(probe: &mut Probe, half: Half, args: &Args, runner: &Runner) -> Resu
 
 /// Returns the result of the best way, and the advice, in a few sentences.
 fn advice(best: &Best) -> String {
-    let Row { score, .. } = &best.row;
+    let ReportRow { score, .. } = &best.row;
     let tasks = score.tasks.max(1);
     let of = if best.apart {
         format!("On {} tasks that were not used to choose it", score.tasks)
@@ -208,7 +208,7 @@ fn advice(best: &Best) -> String {
 }
 
 /// Shows the best way as a profile, and keeps it where the person wants that.
-fn offer(args: &Args, endpoint: &Endpoint, best: &Best, asker: Option<&Asker>) -> Result<(), Failure> {
+fn offer(args: &ProbeArgs, endpoint: &Endpoint, best: &Best, asker: Option<&Asker>) -> Result<(), Failure> {
     let mut profile =
         SavedProfile { name: endpoint.model.clone(), endpoint: Some(endpoint.url.clone()), ..SavedProfile::default() };
     match best.row.cell {
@@ -241,7 +241,7 @@ fn offer(args: &Args, endpoint: &Endpoint, best: &Best, asker: Option<&Asker>) -
 
 /// Returns the ways that are tried. One that is told to call is never the best, so that it is left out
 /// where the time is to find that one.
-fn tried(args: &Args, own: Option<Dialect>) -> Result<Vec<Cell>, Failure> {
+fn tried(args: &ProbeArgs, own: Option<Dialect>) -> Result<Vec<Cell>, Failure> {
     let is_usual = |cell: &Cell| cell.decides() || args.full;
     let named = |text: &String| {
         let of = |cells: Vec<Cell>| cells.into_iter().filter(|cell| cell.to_string().contains(text.trim())).collect();
@@ -284,7 +284,7 @@ fn bar(done: usize, all: usize) -> String {
 /// A probe that runs.
 struct Probe {
     bench: Bench,
-    store: Store,
+    store: ProbeStore,
     plan: Plan,
     cells: Vec<Cell>,
     endpoint: String,
@@ -301,7 +301,7 @@ struct Probe {
 }
 
 impl Probe {
-    fn new(args: &Args, endpoint: &Endpoint) -> Result<Self, Failure> {
+    fn new(args: &ProbeArgs, endpoint: &Endpoint) -> Result<Self, Failure> {
         let tasks = match &args.tasks {
             Some(path) => Tasks::read(path)?,
             None => Tasks::built_in()?,
@@ -314,7 +314,7 @@ impl Probe {
         };
         let usual_time = (!args.full && args.jobs.is_none()).then_some(Duration::from_secs_f64(MINUTES * 60.0));
         let cells = tried(args, endpoint.info.dialect)?;
-        let place = if stderr().is_terminal() { Place::Stderr } else { Place::Nowhere };
+        let place = if stderr().is_terminal() { ScreenPlace::Stderr } else { ScreenPlace::Nowhere };
         let bar = Live::new(place, columns(), false);
         let bench = Bench {
             client: endpoint.client(),
@@ -323,7 +323,7 @@ impl Probe {
             call_threshold: args.settings.call_threshold,
             max_tokens: args.settings.max_tokens.map_or(usual, Into::into),
         };
-        let store = Store::open(&endpoint.url, &endpoint.model, &bench.conditions());
+        let store = ProbeStore::open(&endpoint.url, &endpoint.model, &bench.conditions());
         Ok(Probe {
             bench,
             store,
@@ -346,7 +346,7 @@ impl Probe {
     /// The endpoint is gone or takes none of the ways, or what came of a job cannot be kept.
     async fn jobs(&mut self, jobs: &Jobs, half: Half) -> Result<JobsReport, Failure> {
         let conditions = format!("{}\n{}\n{half:?}", self.bench.conditions(), jobs.source);
-        let mut store = Store::open(&self.endpoint, &self.model, &conditions);
+        let mut store = ProbeStore::open(&self.endpoint, &self.model, &conditions);
         let ways = self.cells.clone();
         let all = ways.iter().flat_map(|cell| jobs.jobs.iter().map(|job| (*cell, job)));
         for (done, (cell, job)) in all.enumerate() {
@@ -503,7 +503,7 @@ impl Probe {
         let all = |cell: Cell| Score::of(&self.counted(&self.trials(cell, |task| task < last)));
         let order = ranked(Cell::any().into_iter().map(|cell| (cell, self.choosing(cell, last))).collect());
         let best = self.best();
-        let mut rows: Vec<Row> = order.into_iter().map(|(cell, _)| Row::new(cell, all(cell))).collect();
+        let mut rows: Vec<ReportRow> = order.into_iter().map(|(cell, _)| ReportRow::new(cell, all(cell))).collect();
         rows.retain(|row| row.score.tasks > 0);
         // Those that were tried longer stand first: they were better when others were left out.
         rows.sort_by_key(|row| (std::cmp::Reverse(row.score.tasks), Some(row.cell) != best));
@@ -529,7 +529,7 @@ impl Probe {
             true => Score::of(&self.counted(self.store.trials(cell))),
             false => Score::of(&apart),
         };
-        Best { row: Row::new(cell, score), apart: !apart.is_empty(), threshold }
+        Best { row: ReportRow::new(cell, score), apart: !apart.is_empty(), threshold }
     }
 
     /// Returns the threshold that is kept of a measured way: the one that was given, or the one that fits

@@ -15,7 +15,7 @@ const HEAD: [&str; 10] = [
 
 /// A cell and what it scored.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct ReportRow {
     pub(crate) cell: Cell,
     #[serde(flatten)]
     pub(crate) score: Score,
@@ -26,9 +26,9 @@ pub(crate) struct Row {
     pub(crate) worth: f64,
 }
 
-impl Row {
+impl ReportRow {
     pub(crate) fn new(cell: Cell, score: Score) -> Self {
-        Row {
+        ReportRow {
             cell,
             score,
             fully_right_interval: interval(score.fully_right, score.wanted),
@@ -44,7 +44,7 @@ pub(crate) struct Best {
     /// The score on the tasks that served neither to choose the way nor to set its threshold; if there was no time for
     /// these, on all tasks that it was given.
     #[serde(flatten)]
-    pub(crate) row: Row,
+    pub(crate) row: ReportRow,
     /// Those tasks were put to it.
     pub(crate) apart: bool,
     /// From which logarithm of a probability on a message is to be a call, of a measured way.
@@ -60,7 +60,7 @@ pub(crate) struct Report {
     pub(crate) tools: usize,
     /// The time was over before all rounds were.
     pub(crate) cut: bool,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<ReportRow>,
     /// `None` where nothing was tried or nothing worked.
     pub(crate) best: Option<Best>,
 }
@@ -88,7 +88,7 @@ pub(super) fn within(count: usize, all: usize) -> String {
     }
 }
 
-fn cells(Row { cell, score: s, .. }: &Row) -> [String; 10] {
+fn cells(ReportRow { cell, score: s, .. }: &ReportRow) -> [String; 10] {
     // Before corrections, and with them where they changed anything.
     let mut accepted: Vec<usize> = s.corrected.iter().map(|after| after.accepted).collect();
     accepted.dedup();
@@ -118,7 +118,7 @@ mod tests {
     fn the_table_has_intervals_and_what_corrections_brought() {
         let corrected = [30, 33, 33].map(|accepted| Corrected { accepted, fully_right: 30 });
         let score = Score { tasks: 40, wanted: 40, accepted: 33, fully_right: 30, corrected, ..Score::default() };
-        let rows = vec![Row::new(Cell::all(None)[2], score)];
+        let rows = vec![ReportRow::new(Cell::all(None)[2], score)];
         let report = Report {
             endpoint: "http://x/v1".to_owned(),
             model: "m".to_owned(),

@@ -10,7 +10,7 @@ pub(crate) struct Trial {
     /// Number of the task.
     pub(crate) task: usize,
     /// Kind of the task.
-    pub(crate) kind: Kind,
+    pub(crate) kind: TaskKind,
     /// A call was accepted: it would have run.
     pub(crate) accepted: bool,
     /// It was of the right tool.
@@ -39,7 +39,7 @@ pub(crate) struct Trial {
 /// Kind of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
+pub(crate) enum TaskKind {
     /// One call is right.
     #[default]
     Call,
@@ -102,7 +102,7 @@ impl Score {
             score.tasks += 1;
             score.tokens += trial.tokens;
             score.seconds += trial.ms as f64 / 1e3;
-            if trial.kind == Kind::None {
+            if trial.kind == TaskKind::None {
                 score.unwanted += 1;
                 score.false_calls += count(trial.accepted);
                 continue;
@@ -115,11 +115,11 @@ impl Score {
                 after.accepted += count(trial.accepted);
                 after.fully_right += count(trial.right);
             }
-            if trial.kind == Kind::Calls {
+            if trial.kind == TaskKind::Calls {
                 score.several += 1;
                 score.several_right += count(trial.right);
             }
-            if trial.kind == Kind::Result {
+            if trial.kind == TaskKind::Result {
                 score.results += 1;
                 score.used += count(trial.used);
             }
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn what_a_correction_brought_is_counted_apart() {
         let after = |corrections, right| Trial { accepted: true, right, corrections, ..Trial::default() };
-        let several = Trial { kind: Kind::Calls, ..after(2, true) };
+        let several = Trial { kind: TaskKind::Calls, ..after(2, true) };
         let score = Score::of([&after(0, true), &after(1, false), &several]);
         let counts = score.corrected.map(|counted| (counted.accepted, counted.fully_right));
         assert_eq!(counts, [(1, 1), (2, 1), (3, 2)]);
@@ -185,8 +185,8 @@ mod tests {
     #[test]
     fn trials_are_counted_by_kind_and_ranked_by_worth_then_tokens() {
         let call = Trial { accepted: true, right_tool: true, right: true, tokens: 100, ms: 500, ..Trial::default() };
-        let none = Trial { kind: Kind::None, accepted: true, tokens: 10, ..Trial::default() };
-        let result = Trial { kind: Kind::Result, accepted: true, used: true, ..Trial::default() };
+        let none = Trial { kind: TaskKind::None, accepted: true, tokens: 10, ..Trial::default() };
+        let result = Trial { kind: TaskKind::Result, accepted: true, used: true, ..Trial::default() };
         let score = Score::of([&call, &none, &result]);
         assert_eq!((score.tasks, score.wanted, score.accepted, score.right_tool, score.fully_right), (3, 2, 2, 1, 1));
         assert_eq!((score.unwanted, score.false_calls, score.results, score.used), (1, 1, 1, 1));

@@ -13,12 +13,12 @@ use crate::base::{Failure, digest::sha256, output::warn, state};
 use toolgraft_files::{self as files, Mode};
 
 /// The outcome of one question.
-pub(crate) trait Trial: Serialize + DeserializeOwned {
+pub(crate) trait StoredTrial: Serialize + DeserializeOwned {
     /// Returns `true` if another trial is of the same question.
     fn is_of(&self, other: &Self) -> bool;
 }
 
-impl Trial for score::Trial {
+impl StoredTrial for score::Trial {
     fn is_of(&self, other: &Self) -> bool {
         self.task == other.task
     }
@@ -26,7 +26,7 @@ impl Trial for score::Trial {
 
 /// Trials, cell by cell.
 #[derive(Debug, Default)]
-pub(crate) struct Store<T = score::Trial> {
+pub(crate) struct ProbeStore<T = score::Trial> {
     path: Option<PathBuf>,
     content: Content<T>,
 }
@@ -47,14 +47,14 @@ impl<T> Content<T> {
     }
 }
 
-impl Store {
+impl ProbeStore {
     /// Returns the outcome of a task, if it was tried.
     pub(crate) fn trial(&self, cell: Cell, task: usize) -> Option<&score::Trial> {
         self.trials(cell).iter().find(|trial| trial.task == task)
     }
 }
 
-impl<T: Trial> Store<T> {
+impl<T: StoredTrial> ProbeStore<T> {
     /// Opens the stored trials of this model at this endpoint under these conditions; empty if there are none.
     pub(crate) fn open(endpoint: &str, model: &str, conditions: &str) -> Self {
         let conditions = sha256(conditions.as_bytes());
@@ -63,7 +63,7 @@ impl<T: Trial> Store<T> {
         let fresh = Content::new(conditions, model, endpoint);
         let known = path.as_deref().and_then(read);
         let content = known.filter(|known| known.conditions == fresh.conditions).unwrap_or(fresh);
-        Store { path, content }
+        ProbeStore { path, content }
     }
 
     /// Returns the trials of a cell.
@@ -93,7 +93,7 @@ impl<T: Trial> Store<T> {
     }
 }
 
-fn read<T: Trial>(path: &Path) -> Option<Content<T>> {
+fn read<T: StoredTrial>(path: &Path) -> Option<Content<T>> {
     let text = std::fs::read_to_string(path).ok()?;
     let read = serde_json::from_str(&text);
     if let Err(error) = &read {
@@ -113,12 +113,12 @@ mod tests {
         let path = folder.path().join("probe/x.json");
         let cell = Cell::all(None)[1];
         let content = Content::new("t".to_owned(), "m", "e");
-        let mut store = Store { path: Some(path.clone()), content };
+        let mut store = ProbeStore { path: Some(path.clone()), content };
         store.add(cell, Trial { task: 4, right: true, ..Trial::default() }).unwrap();
         store.add(cell, Trial { task: 5, ..Trial::default() }).unwrap();
         let again: Content<Trial> = read(&path).unwrap();
         assert_eq!((again.conditions.as_str(), again.cells.len()), ("t", 1));
-        let store = Store { path: Some(path.clone()), content: again };
+        let store = ProbeStore { path: Some(path.clone()), content: again };
         let has = |cell, task| store.trial(cell, task).is_some();
         assert!(has(cell, 4) && has(cell, 5) && !has(cell, 6) && !has(Cell::Native, 4));
         std::fs::write(&path, "{").unwrap();

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolgraft::Tool;
 
-use super::score::Kind;
+use super::score::TaskKind;
 use crate::base::{Failure, input};
 
 const BUILT_IN: &str = include_str!("tasks.json");
@@ -36,7 +36,7 @@ pub(crate) struct Task {
     /// The calls that are right, in any order; empty where none is.
     pub(crate) wanted: Vec<Expected>,
     /// The answer to the call, if the reply to the user has to use it.
-    pub(crate) answer: Option<Answer>,
+    pub(crate) answer: Option<ExpectedAnswer>,
 }
 
 /// A call.
@@ -48,7 +48,7 @@ pub(crate) struct Expected {
 
 /// The answer to a call.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(crate) struct Answer {
+pub(crate) struct ExpectedAnswer {
     pub(crate) result: String,
     /// Part of the result that the model cannot know otherwise.
     pub(crate) value: String,
@@ -56,20 +56,20 @@ pub(crate) struct Answer {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct TasksFile {
     tools: Vec<Tool>,
     #[serde(default)]
     call: Vec<OneCall>,
     #[serde(default)]
-    calls: Vec<Calls>,
+    calls: Vec<ExpectedCalls>,
     #[serde(default)]
-    none: Vec<Question>,
+    none: Vec<TaskQuestion>,
     #[serde(default)]
     result: Vec<ResultTask>,
 }
 
 #[derive(Deserialize)]
-struct Question {
+struct TaskQuestion {
     question: String,
 }
 
@@ -81,7 +81,7 @@ struct OneCall {
 }
 
 #[derive(Deserialize)]
-struct Calls {
+struct ExpectedCalls {
     question: String,
     calls: Vec<Expected>,
 }
@@ -92,7 +92,7 @@ struct ResultTask {
     #[serde(flatten)]
     expected: Expected,
     #[serde(flatten)]
-    answer: Answer,
+    answer: ExpectedAnswer,
 }
 
 impl Tasks {
@@ -111,7 +111,7 @@ impl Tasks {
     }
 
     fn of(text: &str) -> Result<Self, String> {
-        let file: File = serde_json::from_str(text).map_err(|e| e.to_string())?;
+        let file: TasksFile = serde_json::from_str(text).map_err(|e| e.to_string())?;
         let task = |question, wanted, answer| Task { id: 0, question, wanted, answer };
         let kinds: [Vec<Task>; 4] = [
             file.call.into_iter().map(|t| task(t.question, vec![t.expected], None)).collect(),
@@ -168,12 +168,12 @@ fn spread(kinds: Vec<Vec<Task>>) -> Vec<Task> {
 
 impl Task {
     /// Returns its kind.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> TaskKind {
         match (self.wanted.len(), &self.answer) {
-            (0, _) => Kind::None,
-            (_, Some(_)) => Kind::Result,
-            (1, None) => Kind::Call,
-            (_, None) => Kind::Calls,
+            (0, _) => TaskKind::None,
+            (_, Some(_)) => TaskKind::Result,
+            (1, None) => TaskKind::Call,
+            (_, None) => TaskKind::Calls,
         }
     }
 }
@@ -191,7 +191,7 @@ impl Expected {
     }
 }
 
-impl Answer {
+impl ExpectedAnswer {
     /// Returns `true` if an answer holds the value.
     pub(crate) fn is_in(&self, answer: &str) -> bool {
         is_in(&self.value, answer)
@@ -244,7 +244,7 @@ mod tests {
 
     const EVIDENCE: &str = include_str!("../../../e2e/evidence/tasks.json");
 
-    fn count(tasks: &[Task], kind: Kind) -> usize {
+    fn count(tasks: &[Task], kind: TaskKind) -> usize {
         tasks.iter().filter(|task| task.kind() == kind).count()
     }
 
@@ -252,7 +252,7 @@ mod tests {
     fn what_is_right_stands_in_the_question_and_fits_the_tool() {
         let evidence = Tasks::of(EVIDENCE).unwrap();
         let built_in = Tasks::built_in().unwrap();
-        let kinds = [Kind::Call, Kind::Calls, Kind::None, Kind::Result];
+        let kinds = [TaskKind::Call, TaskKind::Calls, TaskKind::None, TaskKind::Result];
         let counts = |tasks: &Tasks| kinds.map(|kind| count(&tasks.tasks, kind));
         assert_eq!((counts(&built_in), built_in.tools.len()), ([40, 5, 20, 10], 12));
         assert_eq!((counts(&evidence), evidence.tools.len()), ([25, 5, 25, 10], 8));
@@ -289,9 +289,9 @@ mod tests {
     #[test]
     fn the_first_eight_have_every_kind_and_no_tool_twice() {
         let first = &Tasks::built_in().unwrap().tasks[..8];
-        let kinds = [Kind::Call, Kind::Calls, Kind::None, Kind::Result];
+        let kinds = [TaskKind::Call, TaskKind::Calls, TaskKind::None, TaskKind::Result];
         assert_eq!(kinds.map(|kind| count(first, kind)), [4, 1, 2, 1]);
-        let single = first.iter().filter(|task| task.kind() == Kind::Call);
+        let single = first.iter().filter(|task| task.kind() == TaskKind::Call);
         let tools: BTreeSet<&str> = single.map(|task| task.wanted[0].tool.as_str()).collect();
         assert_eq!(tools.len(), 4);
     }
@@ -316,7 +316,7 @@ mod tests {
         for wrong in [json!({"n": 2}), json!({"n": 2, "text": "See me"}), json!({"n": 2, "text": "See you", "x": 1})] {
             assert!(!has(wrong));
         }
-        let answer = Answer { result: String::new(), value: "13".to_owned() };
+        let answer = ExpectedAnswer { result: String::new(), value: "13".to_owned() };
         assert!(answer.is_in("It is -13 degrees.") && answer.is_in("13"));
         assert!(!answer.is_in("It is 113.") && !answer.is_in("130") && !answer.is_in("none"));
     }

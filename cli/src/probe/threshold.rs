@@ -1,6 +1,6 @@
 //! From which probability on a message is to be a call: set on some tasks, counted on others.
 
-use super::score::{Kind, Trial};
+use super::score::{TaskKind, Trial};
 
 /// Stands for the logarithm of a probability that is not among those that the endpoint tells.
 pub(crate) const UNLIKELY: f64 = -99.0;
@@ -18,9 +18,9 @@ pub(crate) const NEVER: f64 = 1.0;
 /// (-3.5) 28 and 1. A wanted call that would be wrong says neither: nobody is better off with more
 /// of them.
 pub(crate) fn fitting<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<f64> {
-    let counted = trials.filter(|trial| trial.kind == Kind::None || trial.right);
+    let counted = trials.filter(|trial| trial.kind == TaskKind::None || trial.right);
     let mut points: Vec<(f64, bool)> =
-        counted.filter_map(|trial| Some((trial.likely?, trial.kind != Kind::None))).collect();
+        counted.filter_map(|trial| Some((trial.likely?, trial.kind != TaskKind::None))).collect();
     let told = points.iter().map(|(likely, _)| *likely).filter(|likely| *likely > UNLIKELY);
     let Some(least) = told.min_by(f64::total_cmp) else { return (!points.is_empty()).then_some(NEVER) };
     // What is not among the alternatives lies below all that are, nobody knows how far.
@@ -75,7 +75,7 @@ fn middle(points: &[(f64, bool)]) -> Option<f64> {
 pub(crate) fn within(trial: &Trial, threshold: f64) -> Trial {
     let Some(likely) = trial.likely else { return trial.clone() };
     let calls = likely >= threshold;
-    let is_none = trial.kind == Kind::None;
+    let is_none = trial.kind == TaskKind::None;
     match calls {
         true if is_none => Trial { accepted: true, right: false, ..trial.clone() },
         true => trial.clone(),
@@ -106,7 +106,7 @@ pub(crate) fn counted(trials: &[Trial], given: Option<f64>) -> Vec<Trial> {
 mod tests {
     use super::*;
 
-    fn trial(task: usize, kind: Kind, likely: f64, right: bool) -> Trial {
+    fn trial(task: usize, kind: TaskKind, likely: f64, right: bool) -> Trial {
         Trial { task, kind, likely: Some(likely), right, accepted: true, right_tool: right, ..Trial::default() }
     }
 
@@ -117,38 +117,40 @@ mod tests {
     #[test]
     fn a_threshold_parts_wanted_calls_from_unwanted_ones() {
         let trials = [
-            trial(0, Kind::Call, -1.0, true),
-            trial(1, Kind::Call, -5.0, true),
-            trial(2, Kind::None, -7.0, false),
-            trial(3, Kind::None, -20.0, false),
+            trial(0, TaskKind::Call, -1.0, true),
+            trial(1, TaskKind::Call, -5.0, true),
+            trial(2, TaskKind::None, -7.0, false),
+            trial(3, TaskKind::None, -20.0, false),
         ];
         assert!((-5.0..-3.0).contains(&fits(&trials)), "few tasks say little: {}", fits(&trials));
         // A call that would be wrong is no reason to take more of them.
-        let wrong = [trials[0].clone(), trial(1, Kind::Call, -9.0, false), trials[2].clone()];
+        let wrong = [trials[0].clone(), trial(1, TaskKind::Call, -9.0, false), trials[2].clone()];
         let without = [trials[0].clone(), trials[2].clone()];
         assert_eq!(fits(&wrong), fits(&without));
         // One that is not among the alternatives lies just below those that are.
-        let unseen = [trial(0, Kind::Call, -3.0, true), trial(1, Kind::None, UNLIKELY, false)];
+        let unseen = [trial(0, TaskKind::Call, -3.0, true), trial(1, TaskKind::None, UNLIKELY, false)];
         assert!((-4.0..-3.0).contains(&fits(&unseen)), "{}", fits(&unseen));
         assert_eq!(fitting([].iter()), None);
         assert!(fits(&trials[..2]) < -5.0 && fits(&trials[2..]) > -7.0);
         // Where likelier calls are wanted less, none is made.
-        let upside_down = [trial(0, Kind::Call, -9.0, true), trial(1, Kind::None, -1.0, false)];
+        let upside_down = [trial(0, TaskKind::Call, -9.0, true), trial(1, TaskKind::None, -1.0, false)];
         assert!(fits(&upside_down) > -1.0);
     }
 
     #[test]
     fn what_the_endpoint_never_tells_is_never_called() {
         let unseen = |task, kind, right| trial(task, kind, UNLIKELY, right);
-        let all = [unseen(0, Kind::Call, true), unseen(1, Kind::Call, true), unseen(2, Kind::None, false)];
+        let all = [unseen(0, TaskKind::Call, true), unseen(1, TaskKind::Call, true), unseen(2, TaskKind::None, false)];
         assert_eq!(fitting(all.iter()), Some(NEVER));
-        assert!(counted(&all, None).iter().all(|trial| !trial.accepted && trial.right == (trial.kind == Kind::None)));
+        assert!(
+            counted(&all, None).iter().all(|trial| !trial.accepted && trial.right == (trial.kind == TaskKind::None))
+        );
         // Where it is told in one half, that half's threshold counts for both.
         let told = [
             all[0].clone(),
-            trial(1, Kind::Call, -1.0, true),
-            trial(3, Kind::None, -9.0, false),
-            trial(4, Kind::Call, -1.0, true),
+            trial(1, TaskKind::Call, -1.0, true),
+            trial(3, TaskKind::None, -9.0, false),
+            trial(4, TaskKind::Call, -1.0, true),
         ];
         let right: Vec<bool> = counted(&told, None).iter().map(|trial| trial.right).collect();
         assert_eq!(right, [false, true, true, true]);
@@ -156,11 +158,11 @@ mod tests {
 
     #[test]
     fn one_stray_task_hardly_moves_it() {
-        let wanted = (0..30).map(|at| trial(at, Kind::Call, -0.1 * at as f64, true));
-        let unwanted = (30..40).map(|at| trial(at, Kind::None, -9.0 - 0.3 * at as f64, false));
+        let wanted = (0..30).map(|at| trial(at, TaskKind::Call, -0.1 * at as f64, true));
+        let unwanted = (30..40).map(|at| trial(at, TaskKind::None, -9.0 - 0.3 * at as f64, false));
         let mut trials: Vec<Trial> = wanted.chain(unwanted).collect();
         let before = fits(&trials);
-        trials.push(trial(40, Kind::None, -1.0, false));
+        trials.push(trial(40, TaskKind::None, -1.0, false));
         let after = fits(&trials);
         assert!((-13.0..-2.0).contains(&before) && (before - after).abs() < 3.5, "{before} {after}");
     }
@@ -168,10 +170,10 @@ mod tests {
     #[test]
     fn a_trial_counts_by_the_threshold_of_the_other_half() {
         let all = [
-            trial(0, Kind::Call, -1.0, true),
-            trial(2, Kind::None, -3.0, false),
-            trial(1, Kind::Call, -1.5, true),
-            trial(3, Kind::None, -8.0, false),
+            trial(0, TaskKind::Call, -1.0, true),
+            trial(2, TaskKind::None, -3.0, false),
+            trial(1, TaskKind::Call, -1.5, true),
+            trial(3, TaskKind::None, -8.0, false),
         ];
         // Even ones: about -2; odd ones: about -4.7, by which the unwanted call of the even ones counts.
         let marks: Vec<(bool, bool)> = counted(&all, None).iter().map(|trial| (trial.accepted, trial.right)).collect();
@@ -179,7 +181,7 @@ mod tests {
         let free = Trial { likely: None, ..all[0].clone() };
         assert_eq!(counted(std::slice::from_ref(&free), None), std::slice::from_ref(&free));
         assert_eq!(within(&free, 0.0), free);
-        let none = Trial { kind: Kind::None, likely: None, right: true, ..Trial::default() };
+        let none = Trial { kind: TaskKind::None, likely: None, right: true, ..Trial::default() };
         assert_eq!(counted(std::slice::from_ref(&none), Some(-3.0)), std::slice::from_ref(&none));
         // Below a threshold that is given nothing is a call.
         assert!(counted(&all, Some(0.0)).iter().all(|trial| !trial.accepted));

@@ -310,8 +310,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::probe::score::Kind;
-    use crate::probe::tasks::{Answer, Expected};
+    use crate::probe::score::TaskKind;
+    use crate::probe::tasks::{Expected, ExpectedAnswer};
 
     fn seen(calls: &[(&str, Value)], answer: Option<&str>) -> Seen {
         Seen {
@@ -341,13 +341,13 @@ mod tests {
         let other = ("get_weather", json!({"city": "Lima"}));
         assert_eq!(marks(judge(&both, &seen(&[right.clone(), other], None))), (true, true, true));
         let half = judge(&both, &seen(std::slice::from_ref(&right), None));
-        assert!(!half.right && half.kind == Kind::Calls);
+        assert!(!half.right && half.kind == TaskKind::Calls);
 
         let unwanted = task(Vec::new(), None);
         assert!(judge(&unwanted, &seen(&[], None)).right);
         assert_eq!(marks(judge(&unwanted, &seen(std::slice::from_ref(&right), None))), (true, false, false));
 
-        let answer = Answer { result: "Oslo: 13".to_owned(), value: "13".to_owned() };
+        let answer = ExpectedAnswer { result: "Oslo: 13".to_owned(), value: "13".to_owned() };
         let result = task(vec![expected], Some(answer));
         assert!(judge(&result, &seen(std::slice::from_ref(&right), Some("It is 13 degrees."))).used);
         let unused = judge(&result, &seen(&[right], Some("It is warm.")));

@@ -8,7 +8,7 @@ use toolgraft::transcript::import::Format;
 /// Options of `toolgraft replay`.
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = include_str!("../help/replay.txt").trim_end())]
-pub(crate) struct Args {
+pub(crate) struct ReplayArgs {
     /// Recordings and saved conversations; - for standard input
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,

@@ -13,11 +13,11 @@ use toolgraft::transcript::{Recording, Round, import::Format};
 use toolgraft::wire::set_member;
 
 /// Writes one object a line; each has `type`, and all but the last `file`.
-pub(super) struct JsonLines<W> {
+pub(super) struct ReplayLines<W> {
     pub(super) out: W,
 }
 
-impl<W: Write> JsonLines<W> {
+impl<W: Write> ReplayLines<W> {
     fn line(&mut self, place: Value, fields: Value) -> io::Result<()> {
         let mut object = Map::new();
         // `type` first, then the place.
@@ -48,7 +48,7 @@ fn within(at: At<'_>) -> Value {
     json!({ "file": at.file, "recording": at.recording, "round": at.round })
 }
 
-impl<W: Write> View for JsonLines<W> {
+impl<W: Write> View for ReplayLines<W> {
     fn recording(&mut self, at: At<'_>, _: usize, format: Format, recording: &Recording) -> io::Result<()> {
         let mut fields = serde_json::to_value(&recording.session)?;
         set_member(&mut fields, "format", json!(format));

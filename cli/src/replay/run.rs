@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::args::Args;
+use super::args::ReplayArgs;
 use super::check::{Calls, differences};
 use super::explain::explain;
 use super::play::{Played, finish_reason, play};
@@ -19,7 +19,7 @@ use toolgraft::{Call, Catalog};
 
 /// A replay of several files.
 pub(super) struct Replay<'a, V> {
-    args: &'a Args,
+    args: &'a ReplayArgs,
     tools: Option<&'a Arc<Catalog>>,
     view: V,
     totals: Totals,
@@ -27,7 +27,7 @@ pub(super) struct Replay<'a, V> {
 }
 
 impl<'a, V: View> Replay<'a, V> {
-    pub(super) fn new(args: &'a Args, tools: Option<&'a Arc<Catalog>>, view: V) -> Self {
+    pub(super) fn new(args: &'a ReplayArgs, tools: Option<&'a Arc<Catalog>>, view: V) -> Self {
         let totals =
             Totals { given_back: args.explain.then_some(0), different: args.check.then_some(0), ..Totals::default() };
         Replay { args, tools, view, totals, problems: Problems::default() }

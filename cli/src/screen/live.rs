@@ -20,27 +20,27 @@ const FRAMES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '�
 
 /// The stream on which the spinner turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ScreenPlace {
     Stdout,
     Stderr,
     /// No terminal is there.
     Nowhere,
 }
 
-impl Place {
+impl ScreenPlace {
     /// The terminal that somebody looks at.
     pub(crate) fn here() -> Self {
         match (stdout().is_terminal(), stderr().is_terminal()) {
-            (true, _) => Place::Stdout,
-            (_, true) => Place::Stderr,
-            _ => Place::Nowhere,
+            (true, _) => ScreenPlace::Stdout,
+            (_, true) => ScreenPlace::Stderr,
+            _ => ScreenPlace::Nowhere,
         }
     }
 }
 
 /// A spinner with a text, the time since it began, and rows below it.
 pub(crate) struct Live {
-    place: Place,
+    place: ScreenPlace,
     columns: usize,
     /// The rows may be dimmed.
     styled: bool,
@@ -49,7 +49,7 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    pub(crate) fn new(place: Place, columns: usize, styled: bool) -> Self {
+    pub(crate) fn new(place: ScreenPlace, columns: usize, styled: bool) -> Self {
         Live { place, columns, styled, spinner: None, drawn: Instant::now() }
     }
 
@@ -60,7 +60,7 @@ impl Live {
 
     /// Turns with this text; the time goes on where it turned already.
     pub(crate) fn show(&mut self, what: &str) {
-        if self.place == Place::Nowhere {
+        if self.place == ScreenPlace::Nowhere {
             return;
         }
         let what = shortened(&clean(what).replace('\n', " "), self.columns.saturating_sub(12));
@@ -86,7 +86,7 @@ impl Live {
 
     /// Returns `true` if nothing is shown, as no terminal is there.
     pub(crate) fn is_hidden(&self) -> bool {
-        self.place == Place::Nowhere
+        self.place == ScreenPlace::Nowhere
     }
 
     /// Prints something in its place; it goes on below.
@@ -118,7 +118,7 @@ impl Drop for Live {
 struct Spinner(Arc<(Mutex<Picture>, Condvar)>);
 
 impl Spinner {
-    fn start(place: Place) -> Self {
+    fn start(place: ScreenPlace) -> Self {
         let picture = Picture::new(place);
         let shared = Arc::new((Mutex::new(picture), Condvar::new()));
         let drawn = Arc::clone(&shared);
@@ -160,8 +160,9 @@ struct Picture {
 }
 
 impl Picture {
-    fn new(place: Place) -> Self {
-        let out: Box<dyn Write + Send> = if place == Place::Stdout { Box::new(stdout()) } else { Box::new(stderr()) };
+    fn new(place: ScreenPlace) -> Self {
+        let out: Box<dyn Write + Send> =
+            if place == ScreenPlace::Stdout { Box::new(stdout()) } else { Box::new(stderr()) };
         let (what, rows) = (String::new(), String::new());
         Picture { out, what, rows, begun: Instant::now(), frames: 0, lines: 0, has_ended: false }
     }
@@ -214,7 +215,7 @@ mod tests {
 
     #[test]
     fn without_a_terminal_nothing_turns() {
-        let mut live = Live::new(Place::Nowhere, 80, false);
+        let mut live = Live::new(ScreenPlace::Nowhere, 80, false);
         live.show("waiting");
         live.tail("text");
         assert!(live.is_hidden() && live.spinner.is_none());
@@ -238,7 +239,7 @@ mod tests {
     #[test]
     fn what_is_drawn_takes_the_place_of_what_was_and_leaves_no_trace() {
         let kept = Kept::default();
-        let mut picture = Picture { out: Box::new(kept.clone()), ..Picture::new(Place::Stderr) };
+        let mut picture = Picture { out: Box::new(kept.clone()), ..Picture::new(ScreenPlace::Stderr) };
         picture.draw();
         picture.what = "waiting".to_owned();
         picture.draw();

@@ -20,7 +20,7 @@ use super::boxes::{clean, width};
 use super::wrap::{cut, rows};
 
 /// A row: texts with their styles.
-pub(super) type Row = Vec<(Style, String)>;
+pub(super) type TableRow = Vec<(Style, String)>;
 
 const PLAIN: Style = Style::new();
 const DIM: Style = PLAIN.dimmed();
@@ -43,7 +43,7 @@ fn parse(source: &str) -> OffsetIter<'_> {
 
 /// A block that stands in no other; of a list each item is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Block {
+pub(super) struct MarkdownBlock {
     /// Offset at which the block's first line begins.
     pub(super) start: usize,
     pub(super) ends: Ends,
@@ -63,8 +63,8 @@ pub(super) enum Ends {
 }
 
 /// Returns the blocks of a source.
-pub(super) fn blocks(source: &str) -> Vec<Block> {
-    let mut found: Vec<Block> = Vec::new();
+pub(super) fn blocks(source: &str) -> Vec<MarkdownBlock> {
+    let mut found: Vec<MarkdownBlock> = Vec::new();
     let (mut depth, mut in_list) = (0_usize, false);
     for (event, range) in parse(source) {
         let ends = match &event {
@@ -82,7 +82,7 @@ pub(super) fn blocks(source: &str) -> Vec<Block> {
         };
         if let Some(ends) = ends {
             let start = source[..range.start].rfind('\n').map_or(0, |at| at + 1);
-            found.push(Block { start, ends });
+            found.push(MarkdownBlock { start, ends });
         }
         match event {
             Event::Start(_) => depth += 1,
@@ -97,7 +97,7 @@ pub(super) fn blocks(source: &str) -> Vec<Block> {
 }
 
 /// Whole blocks as rows.
-pub(super) fn render(source: &str, columns: usize) -> Vec<Row> {
+pub(super) fn render(source: &str, columns: usize) -> Vec<TableRow> {
     let mut page =
         Renderer { source, events: parse(source), columns, rows: Vec::new(), prefixes: Vec::new(), before: None };
     let mut covered = 0;
@@ -111,7 +111,7 @@ pub(super) fn render(source: &str, columns: usize) -> Vec<Row> {
 }
 
 /// Returns `true` if the rows contain every letter of the source, so that nothing is lost by showing them.
-pub(super) fn keeps_letters(source: &str, rows: &[Row]) -> bool {
+pub(super) fn keeps_letters(source: &str, rows: &[TableRow]) -> bool {
     let mut letters = HashMap::<char, i64>::new();
     // These stand for another character.
     let signs = SIGNS.get_or_init(|| Regex::new(r"\[[xX]\]|&#?\w+;").expect("it is tested"));
@@ -123,14 +123,14 @@ pub(super) fn keeps_letters(source: &str, rows: &[Row]) -> bool {
 }
 
 /// Returns the lines of a block of code.
-pub(super) fn code_rows(line: &str, columns: usize) -> Vec<Row> {
+pub(super) fn code_rows(line: &str, columns: usize) -> Vec<TableRow> {
     let columns = columns.saturating_sub(width(CODE_INDENT)).max(NARROWEST);
     let pieces = cut(line, columns).into_iter();
     pieces.map(|piece| vec![(PLAIN, CODE_INDENT.to_owned()), (CODE, piece.to_owned())]).collect()
 }
 
 /// Returns the label above a block of code, if its language is named.
-pub(super) fn code_label(language: &str) -> Option<Row> {
+pub(super) fn code_label(language: &str) -> Option<TableRow> {
     let language = clean(language).replace('\n', " ");
     (!language.trim().is_empty()).then(|| vec![(DIM, format!("{CODE_INDENT}{}", language.trim()))])
 }
@@ -146,7 +146,7 @@ struct Renderer<'a> {
     source: &'a str,
     events: OffsetIter<'a>,
     columns: usize,
-    rows: Vec<Row>,
+    rows: Vec<TableRow>,
     prefixes: Vec<Prefix>,
     /// Offset at which the previous block ended, if it is inside the same block.
     before: Option<usize>,
@@ -286,7 +286,7 @@ impl Renderer<'_> {
     }
 
     /// Inline text up to the end of what it stands in.
-    fn inline(&mut self, until: TagEnd, style: Style) -> Row {
+    fn inline(&mut self, until: TagEnd, style: Style) -> TableRow {
         let mut spans = Vec::new();
         while let Some((event, _)) = self.events.next() {
             match event {
@@ -297,7 +297,7 @@ impl Renderer<'_> {
         spans
     }
 
-    fn piece(&mut self, spans: &mut Row, event: Event<'_>, style: Style) {
+    fn piece(&mut self, spans: &mut TableRow, event: Event<'_>, style: Style) {
         let mut add = |style: Style, text: &str| spans.push((style, clean(text)));
         match event {
             Event::Text(text) | Event::InlineHtml(text) | Event::Html(text) => add(style, &text),
@@ -328,7 +328,7 @@ impl Renderer<'_> {
 
     /// A table whose columns are as wide as their cells, or as there is room.
     fn table(&mut self, alignments: &[Alignment], range: &Range<usize>) {
-        let (mut lines, mut line): (Vec<Vec<Row>>, Vec<Row>) = (Vec::new(), Vec::new());
+        let (mut lines, mut line): (Vec<Vec<TableRow>>, Vec<TableRow>) = (Vec::new(), Vec::new());
         while let Some((event, _)) = self.events.next() {
             match event {
                 Event::End(TagEnd::Table) => break,
@@ -361,11 +361,11 @@ impl Renderer<'_> {
         }
     }
 
-    fn table_line(&mut self, cells: &[Row], widths: &[usize], alignments: &[Alignment]) {
-        let cells: Vec<Vec<Row>> = cells.iter().zip(widths).map(|(cell, wide)| broken(cell, *wide)).collect();
+    fn table_line(&mut self, cells: &[TableRow], widths: &[usize], alignments: &[Alignment]) {
+        let cells: Vec<Vec<TableRow>> = cells.iter().zip(widths).map(|(cell, wide)| broken(cell, *wide)).collect();
         let height = cells.iter().map(Vec::len).max().unwrap_or(1);
         for n in 0..height {
-            let mut row = Row::new();
+            let mut row = TableRow::new();
             for (column, (cell, wide)) in cells.iter().zip(widths).enumerate() {
                 let text = cell.get(n).cloned().unwrap_or_default();
                 let room = wide.saturating_sub(width(said(&text).trim_end()));
@@ -407,9 +407,9 @@ impl Renderer<'_> {
         self.columns.saturating_sub(taken).max(NARROWEST)
     }
 
-    fn emit(&mut self, text: Row) {
+    fn emit(&mut self, text: TableRow) {
         let before = self.prefixes.iter_mut().map(|prefix| prefix.first.take().unwrap_or_else(|| prefix.rest.clone()));
-        let mut row: Row = before.collect();
+        let mut row: TableRow = before.collect();
         row.extend(text);
         while row.last().is_some_and(|(_, text)| text.trim().is_empty()) {
             row.pop();
@@ -449,12 +449,12 @@ fn said(spans: &[(Style, String)]) -> Cow<'_, str> {
 }
 
 /// Spans in rows of at most so many columns.
-fn broken(spans: &[(Style, String)], columns: usize) -> Vec<Row> {
+fn broken(spans: &[(Style, String)], columns: usize) -> Vec<TableRow> {
     let text = said(spans);
     let (mut broken, mut spans, mut left) = (Vec::new(), spans.iter(), ("", PLAIN));
     for line in text.split('\n') {
         for row in rows(line, columns) {
-            let (mut styled, mut wanted) = (Row::new(), row.len());
+            let (mut styled, mut wanted) = (TableRow::new(), row.len());
             while wanted > 0 {
                 if left.0.is_empty() {
                     let Some((style, text)) = spans.next() else { break };

@@ -15,7 +15,7 @@
 use std::fmt::Write as _;
 
 use super::markdown::{
-    Block, CODE_INDENT, Ends, Row, blocks, code_label, code_rows, keeps_letters, render, without_colour,
+    CODE_INDENT, Ends, MarkdownBlock, TableRow, blocks, code_label, code_rows, keeps_letters, render, without_colour,
 };
 use super::wrap::{Layout, OpenRow};
 
@@ -174,7 +174,7 @@ impl Page {
             return;
         }
         let blocks = blocks(&self.source);
-        let Some(Block { start, ends }) = blocks.last().copied() else { return };
+        let Some(MarkdownBlock { start, ends }) = blocks.last().copied() else { return };
         let line_ended = self.source.ends_with('\n');
         let is_whole = line_ended
             && match ends {
@@ -297,7 +297,7 @@ impl Page {
         (self.countable, self.too_wide, self.height) = (true, false, self.height_now);
     }
 
-    fn write_row(&self, out: &mut String, row: &Row) {
+    fn write_row(&self, out: &mut String, row: &TableRow) {
         for (style, text) in row {
             let style = if self.is_uncoloured { without_colour(*style) } else { *style };
             let _ = write!(out, "{style}{text}{style:#}");

@@ -43,7 +43,7 @@ use toolgraft_serve::{Budgets, Config, DRAIN, Inspector, ModelSettings, SearchTo
 /// Options of `toolgraft serve`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/serve.txt").trim_end())]
-pub(crate) struct Args {
+pub(crate) struct ServeArgs {
     #[command(flatten)]
     endpoint: EndpointArgs,
 
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     door: DoorArgs,
 
     #[command(flatten)]
-    model: ModelArgs,
+    model: ServeModelArgs,
 
     #[command(flatten)]
     set: SetArgs,
@@ -60,7 +60,7 @@ pub(crate) struct Args {
     listed: ListedArgs,
 
     #[command(flatten)]
-    calls: CallArgs,
+    calls: ServeCallArgs,
 }
 
 /// The clients that may come in.
@@ -114,7 +114,7 @@ struct DoorArgs {
 /// Settings that the model's profile decides, unless they are said here.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Model")]
-pub(crate) struct ModelArgs {
+pub(crate) struct ServeModelArgs {
     #[command(flatten)]
     pub(crate) offer: OfferArgs,
 
@@ -128,7 +128,7 @@ pub(crate) struct ModelArgs {
 /// The calls of the MCP servers that run.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "MCP servers")]
-struct CallArgs {
+struct ServeCallArgs {
     /// Run calls of these tools of the servers; a glob over SERVER.TOOL
     ///
     /// May be given several times. No other call runs, since no user is present to be asked. A tool
@@ -167,14 +167,14 @@ struct CallArgs {
     mcp_always: bool,
 }
 
-impl Args {
+impl ServeArgs {
     /// Returns what the options and `--set` say.
     ///
     /// # Errors
     /// A key that is of no use here; something about MCP servers without any.
     fn settings(&self) -> Result<Settings, Failure> {
         let (EndpointArgs { base_url, model, .. }, profile) = (self.endpoint.clone(), self.model.offer.profile);
-        let CallArgs { allow, deny, untrusted, search, max_calls, mcp_always } = &self.calls;
+        let ServeCallArgs { allow, deny, untrusted, search, max_calls, mcp_always } = &self.calls;
         let (allow, deny, untrusted, search) = (allow.clone(), deny.clone(), untrusted.clone(), search.clone());
         let options = Settings { base_url, model, profile, allow, deny, untrusted, search, ..Settings::default() };
         let said = self.set.under(options, &[Reader::Served, Reader::Serve])?;
@@ -232,7 +232,7 @@ fn host_name(text: &str) -> Result<String, String> {
 }
 
 /// Runs the command.
-pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
+pub(crate) fn run(mut args: ServeArgs) -> Result<(), Failure> {
     if let Some(port) = args.door.port {
         args.door.listen = format!("127.0.0.1:{port}");
     }
@@ -296,7 +296,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Failure> {
 }
 
 /// Returns the server's configuration, and the endpoint's name for messages.
-async fn config(args: &Args, settings: &Settings, place: &Place) -> Result<(Config, String), Failure> {
+async fn config(args: &ServeArgs, settings: &Settings, place: &Place) -> Result<(Config, String), Failure> {
     let (url, name) = Endpoint::served(place).await?;
     let mut config = config_at(settings, &args.model, (url, place.trust.clone()))?;
     config = args.door.host.iter().fold(config, Config::with_host);
@@ -319,7 +319,11 @@ async fn config(args: &Args, settings: &Settings, place: &Place) -> Result<(Conf
 }
 
 /// Returns the configuration of a server for one program in front of an endpoint and one of its models.
-pub(crate) fn in_front_of(endpoint: &Endpoint, args: &ModelArgs, mut settings: Settings) -> Result<Config, Failure> {
+pub(crate) fn in_front_of(
+    endpoint: &Endpoint,
+    args: &ServeModelArgs,
+    mut settings: Settings,
+) -> Result<Config, Failure> {
     settings.teach(args.offer.dialect_file);
     settings.model = Some(endpoint.model.clone());
     let config = config_at(&settings, args, (endpoint.url.clone(), endpoint.trust.clone()))?;
@@ -330,7 +334,7 @@ pub(crate) fn in_front_of(endpoint: &Endpoint, args: &ModelArgs, mut settings: S
 }
 
 /// Returns the configuration but for who may come in, by which key, and for the MCP servers.
-fn config_at(settings: &Settings, args: &ModelArgs, (url, trust): (String, Trust)) -> Result<Config, Failure> {
+fn config_at(settings: &Settings, args: &ServeModelArgs, (url, trust): (String, Trust)) -> Result<Config, Failure> {
     let saved = Probed::of(&url)?;
     let mut config = Config::new(url.clone()).map_err(Failure::usage)?.with_learned(learned::at(&url));
     config = config.with_trust(trust);

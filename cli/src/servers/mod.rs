@@ -72,15 +72,15 @@ pub(crate) struct ListedArgs {
 }
 
 /// A configuration's text, and the name of its file.
-type Source = (String, String);
+type ServerSource = (String, String);
 
-fn named(file: &Path) -> Result<Source, Failure> {
+fn named(file: &Path) -> Result<ServerSource, Failure> {
     Ok((input::read_text(file)?, input::shown(file)))
 }
 
 /// Returns the configuration that is used where none is named: the project's own, if somebody
 /// trusts it, else the user's.
-fn usual() -> Result<Option<Source>, Failure> {
+fn usual() -> Result<Option<ServerSource>, Failure> {
     let local = Path::new(LOCAL);
     if local.exists() {
         if let Some(text) = trust::demand(local)? {
@@ -143,7 +143,7 @@ impl ServerArgs {
     /// As [`load`](Self::load), for commands that can do without servers: `None`
     /// where no configuration was named and none is there.
     pub(crate) fn load_if_any(&self) -> Result<Option<Config>, Failure> {
-        let sources: Vec<Source> = match self.is_given() {
+        let sources: Vec<ServerSource> = match self.is_given() {
             true => self.mcp_config.iter().map(|file| named(file)).collect::<Result<_, _>>()?,
             false => usual()?.into_iter().collect(),
         };

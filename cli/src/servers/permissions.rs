@@ -41,7 +41,7 @@ impl Permission {
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Kept {
+struct KeptPermissions {
     permissions: Vec<Permission>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Permissions {
     file: Option<PathBuf>,
     /// The configuration files of these servers, by the servers' names.
     servers: BTreeMap<String, String>,
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptPermissions>,
 }
 
 /// Returns a pattern as it is kept and shown: `server.tools`, where no dot of a name makes the slash needed.
@@ -141,7 +141,7 @@ impl Permissions {
 }
 
 /// Puts permissions among those that are kept. Returns `true` if one is new.
-fn put(kept: &mut Kept, permissions: &[Permission], replaces: bool) -> bool {
+fn put(kept: &mut KeptPermissions, permissions: &[Permission], replaces: bool) -> bool {
     let mut is_new = false;
     for permission in permissions {
         match kept.permissions.iter_mut().find(|there| there.is_for(permission)) {
@@ -158,7 +158,7 @@ fn put(kept: &mut Kept, permissions: &[Permission], replaces: bool) -> bool {
 fn written(file: &Path, permissions: &[Permission], replaces: bool) -> Result<(), String> {
     let cannot = |error: std::io::Error| format!("cannot write {}: {error}", file.display());
     let _lock = Lock::wait(&file.with_extension("lock")).map_err(cannot)?;
-    let mut there: Kept = state::read_versioned(file)?;
+    let mut there: KeptPermissions = state::read_versioned(file)?;
     if put(&mut there, permissions, replaces) { state::write_versioned(file, &there) } else { Ok(()) }
 }
 

@@ -7,7 +7,7 @@ use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 
 use crate::screen::excerpt::{bounded, names};
-use crate::screen::live::{Live, Place};
+use crate::screen::live::{Live, ScreenPlace};
 use crate::terminal::{columns, counted, lasted};
 use toolgraft_mcp::{Hub, ServerEvent, ServerEventKind, ServerState, ServerStatus};
 
@@ -46,7 +46,7 @@ pub(crate) async fn over(hub: &Hub, is_shown: bool, stop: impl Future<Output = (
 
 /// Draws until it is dropped, which takes the picture away.
 async fn draw(mut events: BoxStream<'static, ServerEvent>) -> Infallible {
-    let mut live = Live::new(Place::here(), columns(), false);
+    let mut live = Live::new(ScreenPlace::here(), columns(), false);
     let mut starting = StartingServers::default();
     while let Some(event) = events.next().await {
         starting.take(event);

@@ -1,6 +1,6 @@
 //! The status of servers, in lines for a person: state, how each is reached, tools, log.
 //!
-//! A [`Report`] is made where the servers are, and shown here.
+//! A [`StatusReport`] is made where the servers are, and shown here.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const NAME: usize = 40;
 
 /// The report on a server.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct StatusReport {
     #[serde(flatten)]
     pub(crate) status: ServerStatus,
     /// Its command or its URL, without secrets.
@@ -29,9 +29,9 @@ pub(crate) struct Report {
 }
 
 /// Reports of all servers.
-pub(crate) fn reports(hub: &Hub) -> Vec<Report> {
+pub(crate) fn reports(hub: &Hub) -> Vec<StatusReport> {
     // There is no error for a name that is the hub's own.
-    let report = |status: ServerStatus| Report {
+    let report = |status: ServerStatus| StatusReport {
         reached: hub.entry(&status.name).map(|entry| reached(&entry.secrecy())).unwrap_or_default(),
         tools: hub.tools(&status.name).unwrap_or_default(),
         status,
@@ -62,14 +62,14 @@ pub(crate) fn gets(secrecy: &Secrecy, cwd: Option<&str>) -> impl Iterator<Item =
 }
 
 /// Returns the servers, each in a few lines.
-pub(crate) fn text(reports: &[Report]) -> String {
+pub(crate) fn text(reports: &[StatusReport]) -> String {
     if reports.is_empty() {
         return "the configuration has no servers\n".to_owned();
     }
     reports.iter().map(block).collect::<Vec<_>>().join("\n")
 }
 
-fn block(report: &Report) -> String {
+fn block(report: &StatusReport) -> String {
     let status = &report.status;
     let mut text = head(status);
     let mut line = |said: String| {

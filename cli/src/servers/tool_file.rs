@@ -19,7 +19,7 @@ struct Servers {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct ToolAnswer {
     result: Server,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn parse(text: &str, shown: &str) -> Result<Vec<Server>, Failure> {
             Ok(Catalog::from_tools(tools).servers().to_vec())
         }
         _ if has(&value, "servers") => Ok(decode::<Servers>(text, shown)?.servers),
-        _ if value.get("result").is_some_and(is_server) => Ok(vec![decode::<Answer>(text, shown)?.result]),
+        _ if value.get("result").is_some_and(is_server) => Ok(vec![decode::<ToolAnswer>(text, shown)?.result]),
         _ if is_server(&value) => Ok(vec![decode(text, shown)?]),
         _ => Err(Failure::usage(format!("{shown}: no tools in it: expected {SHAPES}"))),
     }

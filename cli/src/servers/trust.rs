@@ -21,7 +21,7 @@ mod store;
 use std::path::Path;
 
 pub(crate) use project::{Project, place};
-pub(crate) use store::{Store, date};
+pub(crate) use store::{TrustStore, date};
 
 use crate::base::{Failure, output};
 use crate::dialog::ask::Asker;
@@ -41,7 +41,7 @@ pub(crate) fn demand(file: &Path) -> Result<Option<String>, Failure> {
 /// As [`demand`], for a project that was read already. `remedy` is for a place where nobody
 /// can be asked.
 pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str) -> Result<Option<String>, Failure> {
-    let mut store = Store::open();
+    let mut store = TrustStore::open();
     if project.starts_nothing() || store.trusts(&project) {
         return Ok(Some(project.text));
     }
@@ -62,8 +62,8 @@ pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str) -> Result<O
 
 /// Shows what the file starts and asks; Ctrl-D means no. Where not all of it fits on
 /// the screen, yes counts once the rest was looked at.
-pub(crate) fn ask(asker: &Asker, file: &Path, project: &Project, store: &Store) -> Result<bool, Failure> {
-    let question = Question::of(file, project, store);
+pub(crate) fn ask(asker: &Asker, file: &Path, project: &Project, store: &TrustStore) -> Result<bool, Failure> {
+    let question = TrustQuestion::of(file, project, store);
     output::tell_stderr(&question.text);
     let whole = (!question.is_whole).then(|| Excerpt::all(&question.lines, columns()));
     let answers = if question.is_whole { "[y/n] " } else { "Type s to see all of it. [y/n/s] " };
@@ -71,12 +71,12 @@ pub(crate) fn ask(asker: &Asker, file: &Path, project: &Project, store: &Store) 
 }
 
 /// Returns what a user should know before saying yes, as far as it fits on the screen.
-pub(crate) fn question(file: &Path, project: &Project, store: &Store) -> String {
-    Question::of(file, project, store).text
+pub(crate) fn question(file: &Path, project: &Project, store: &TrustStore) -> String {
+    TrustQuestion::of(file, project, store).text
 }
 
 /// The text that is shown with the question.
-struct Question {
+struct TrustQuestion {
     text: String,
     /// `true` if nothing was left out.
     is_whole: bool,
@@ -87,8 +87,8 @@ struct Question {
 /// Rows that the question and its answer take below what is shown.
 const ASKING: usize = 5;
 
-impl Question {
-    fn of(file: &Path, project: &Project, store: &Store) -> Self {
+impl TrustQuestion {
+    fn of(file: &Path, project: &Project, store: &TrustStore) -> Self {
         let columns = columns();
         let head = in_rows(&format!(
             "{} belongs to this project, not to you, and starts these servers with your permissions:",
@@ -118,6 +118,6 @@ impl Question {
         if excerpt.left_out > 0 {
             text += &format!("  … {} of these {} lines are not shown\n", excerpt.left_out, lines.len());
         }
-        Question { text: text + &foot, is_whole: excerpt.is_whole, lines }
+        TrustQuestion { text: text + &foot, is_whole: excerpt.is_whole, lines }
     }
 }

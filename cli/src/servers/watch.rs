@@ -7,14 +7,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::dialog::elicit::{Questions, over};
 use crate::labels;
-use crate::screen::live::{Live, Place};
+use crate::screen::live::{Live, ScreenPlace};
 use crate::terminal::columns;
 use toolgraft_mcp::{Hub, ServerEventKind};
 
 impl Questions {
     /// Waits for a job on the hub's servers. `what` it is stands on the terminal meanwhile.
     pub(crate) async fn watch<T>(&self, hub: &Hub, what: String, job: impl Future<Output = T>) -> T {
-        let mut live = Live::new(Place::here(), columns(), false);
+        let mut live = Live::new(ScreenPlace::here(), columns(), false);
         let (mut events, mut pauses) = (hub.states(), self.begin(CancellationToken::new()));
         let (mut job, mut asked, mut shown) = (pin!(job), None, what.clone());
         live.show(&shown);

@@ -22,9 +22,9 @@ use toolgraft::turn::{CALL_THRESHOLD, TurnConfig};
 /// Options of `toolgraft config`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/config.txt").trim_end())]
-pub(crate) struct Args {
+pub(crate) struct ConfigArgs {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<ConfigCommand>,
 }
 
 #[derive(Debug, Default, clap::Args)]
@@ -43,7 +43,7 @@ struct ShowArgs {
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum ConfigCommand {
     /// Show every key, its value, its source and its description (the default)
     Show(ShowArgs),
     /// Set a key
@@ -67,20 +67,20 @@ enum Command {
 }
 
 /// Runs `toolgraft config`.
-pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+pub(crate) fn run(args: &ConfigArgs) -> Result<(), Failure> {
     let path = || file::path().ok_or_else(|| Failure::usage("there is no home directory: no defaults are kept"));
     match &args.command {
-        Some(Command::Explain(call)) => explain::explain(call),
-        Some(Command::Accept(tool)) => explain::accept(tool),
-        Some(Command::Path) => output::emit(&format!("{}\n", path()?.display())),
+        Some(ConfigCommand::Explain(call)) => explain::explain(call),
+        Some(ConfigCommand::Accept(tool)) => explain::accept(tool),
+        Some(ConfigCommand::Path) => output::emit(&format!("{}\n", path()?.display())),
         None => show(&ShowArgs::default(), &path()?),
-        Some(Command::Show(shown)) => show(shown, &path()?),
-        Some(Command::Set { key, value }) => {
+        Some(ConfigCommand::Show(shown)) => show(shown, &path()?),
+        Some(ConfigCommand::Set { key, value }) => {
             let path = path()?;
             file::edit(&path, false, |document| put(document, key, value))?;
             output::tell(&format!("{key} is set in {}", path.display()))
         }
-        Some(Command::Unset { key }) => {
+        Some(ConfigCommand::Unset { key }) => {
             let path = path()?;
             let names = file::names_of(key).unwrap_or_else(|| vec![key.as_str()]);
             file::edit(&path, true, |document| match file::take(document.as_table_mut(), &names) {
@@ -112,10 +112,10 @@ fn put(document: &mut DocumentMut, key: &str, value: &str) -> Result<(), Failure
 }
 
 /// The name of a source, and its values; the environment has a name for each of its own.
-type Values = (Option<String>, keys::Values);
+type ShownValues = (Option<String>, keys::Values);
 
 /// Returns all sources but flags, the strongest first.
-fn sources(args: &ShowArgs, path: &Path) -> Result<Vec<Values>, Failure> {
+fn sources(args: &ShowArgs, path: &Path) -> Result<Vec<ShownValues>, Failure> {
     let (environment, content) = (Source::Environment.settings()?, file::read()?);
     let (base_url, model) = (args.base_url.clone(), args.model.clone());
     let mut asked = Settings { base_url, model, ..Settings::default() };

@@ -19,7 +19,7 @@ const FILE: &str = "learned.json";
 const MOST: usize = 200;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Entry {
+struct LearnedEntry {
     endpoint: String,
     #[serde(flatten)]
     learned: Learned,
@@ -27,7 +27,7 @@ struct Entry {
 
 /// Returns the findings on this endpoint.
 pub(crate) fn at(endpoint: &str) -> Vec<Learned> {
-    let entries: Vec<Entry> = state::read(FILE);
+    let entries: Vec<LearnedEntry> = state::read(FILE);
     entries.into_iter().filter(|entry| entry.endpoint == place(endpoint)).map(|entry| entry.learned).collect()
 }
 
@@ -37,9 +37,9 @@ pub(crate) fn found(endpoint: &str, model: &str, version: &str) -> Option<Option
 }
 
 /// The store of findings on an endpoint's models: trials read it and save their results in it, for other programs.
-struct Trials(String);
+struct LearnedTrials(String);
 
-impl NativeTrials for Trials {
+impl NativeTrials for LearnedTrials {
     fn known(&self, model: &str, version: &str) -> Option<Option<NativeFault>> {
         found(&self.0, model, version)
     }
@@ -51,7 +51,7 @@ impl NativeTrials for Trials {
 
 /// Returns the store for trials of native calls at this endpoint.
 pub(crate) fn trials(endpoint: &str) -> Arc<dyn NativeTrials> {
-    Arc::new(Trials(endpoint.to_owned()))
+    Arc::new(LearnedTrials(endpoint.to_owned()))
 }
 
 /// Returns the findings on the model with this version of its server. A chat's new findings are saved.
@@ -72,8 +72,8 @@ pub(crate) fn ways(endpoint: &str, model: &str, version: Option<&str>) -> KnownW
 
 /// Keeps what was learned of this endpoint. What cannot be written is learned again.
 pub(crate) fn keep(endpoint: &str, learned: Learned) {
-    let entry = Entry { endpoint: place(endpoint), learned };
-    state::change(FILE, |entries: &mut Vec<Entry>| {
+    let entry = LearnedEntry { endpoint: place(endpoint), learned };
+    state::change(FILE, |entries: &mut Vec<LearnedEntry>| {
         let is_new = !entries.contains(&entry);
         entries.extend(is_new.then_some(entry));
         let more = entries.len().saturating_sub(MOST);

@@ -32,7 +32,7 @@ mod sources;
 mod variables;
 mod wrong;
 
-pub(crate) use command::{Args, run};
+pub(crate) use command::{ConfigArgs, run};
 pub(crate) use file::{parsed_with, path, read as file};
 pub(crate) use folder::Folder;
 pub(crate) use keys::{CallDisplay, Images, Reader, ReasoningDisplay, Settings, key_names};

@@ -41,7 +41,7 @@ use toolgraft_mcp::{Elicitor, Hub, InputRequest};
 /// Options of `toolgraft up`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = include_str!("../help/up.txt").trim_end())]
-pub(super) struct Args {
+pub(super) struct UpArgs {
     /// Only print the page's address, and open no browser
     #[arg(long)]
     no_open: bool,
@@ -59,7 +59,7 @@ pub(super) struct Args {
 }
 
 /// Runs `toolgraft up`.
-pub(super) fn run(mut args: Args) -> Result<(), Failure> {
+pub(super) fn run(mut args: UpArgs) -> Result<(), Failure> {
     args.talk.take_options(&[Reader::Talk])?;
     let settings = settings::file()?.settings;
     args.talk.settings.over(&settings::environment_over(settings::Source::Folder)?);

@@ -18,12 +18,12 @@ const MAX_LAG: usize = 1024;
 /// The users who look at a conversation, and what they see of it. Clones are of the same one.
 #[derive(Clone, Default)]
 pub(super) struct AtPage {
-    desk: Arc<Mutex<Desk>>,
+    desk: Arc<Mutex<AnswerDesk>>,
 }
 
 /// The steps that are shown, and the open questions.
 #[derive(Default)]
-struct Desk {
+struct AnswerDesk {
     /// The steps of what was said before the turn that goes on, and of that turn.
     said: Vec<Value>,
     turn: Vec<Value>,
@@ -99,7 +99,7 @@ impl AtPage {
     }
 }
 
-impl Desk {
+impl AnswerDesk {
     fn send(&mut self, step: &Value) {
         let text = step.to_string();
         self.windows.retain(|window| window.try_send(text.clone()).is_ok());

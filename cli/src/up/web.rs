@@ -130,7 +130,7 @@ fn field(query: Option<&str>, name: &str) -> String {
 }
 
 /// One conversation: as it is, then what happens to it.
-async fn events(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered {
+async fn events(State(desk): State<Desk>, RawQuery(query): RawQuery) -> WebAnswer {
     let id = field(query.as_deref(), "chat");
     let chat = aside(move || desk.chats.enter(&id)).await?;
     let (state, told) = chat.look();
@@ -144,7 +144,7 @@ async fn events(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered
     Ok(Sse::new(steps).keep_alive(KeepAlive::default()).into_response())
 }
 
-async fn picture(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered {
+async fn picture(State(desk): State<Desk>, RawQuery(query): RawQuery) -> WebAnswer {
     let field = |name| field(query.as_deref(), name);
     let picture = desk.chats.find(&field("chat")).zip(field("n").parse().ok());
     let picture = picture.and_then(|(chat, n)| chat.person.picture(&field("call"), n)).ok_or_else(Refusal::gone)?;
@@ -152,14 +152,14 @@ async fn picture(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answere
     Ok(([(header::CONTENT_TYPE, picture.media_type())], bytes).into_response())
 }
 
-async fn list(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered {
+async fn list(State(desk): State<Desk>, RawQuery(query): RawQuery) -> WebAnswer {
     let words: Vec<String> = field(query.as_deref(), "q").split_whitespace().map(str::to_owned).collect();
     let list = aside(move || desk.chats.list(&words)).await?;
     answered(&json!({ "chats": list }))
 }
 
 /// Returns a conversation with its timeline, in times where its turns were seen, else in sizes.
-async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered {
+async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> WebAnswer {
     let id = field(query.as_deref(), "chat");
     let page = aside(move || {
         let chats = &desk.chats;
@@ -180,7 +180,7 @@ async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answer
 }
 
 /// Returns a conversation as one file for others.
-async fn share(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered {
+async fn share(State(desk): State<Desk>, RawQuery(query): RawQuery) -> WebAnswer {
     let id = field(query.as_deref(), "chat");
     let page = aside(move || {
         let Some(kept) = desk.chats.kept(&id) else { return Ok(None) };
@@ -191,7 +191,7 @@ async fn share(State(desk): State<Desk>, RawQuery(query): RawQuery) -> Answered 
     Ok(([(header::CONTENT_DISPOSITION, name)], Html(page)).into_response())
 }
 
-async fn tools(State(desk): State<Desk>) -> Answered {
+async fn tools(State(desk): State<Desk>) -> WebAnswer {
     answered(&all_tools(&desk))
 }
 
@@ -214,12 +214,12 @@ fn all_tools(desk: &Desk) -> Value {
     json!({ "servers": servers })
 }
 
-async fn models(State(desk): State<Desk>) -> Answered {
+async fn models(State(desk): State<Desk>) -> WebAnswer {
     answered(&json!({ "models": desk.chats.models().await? }))
 }
 
 /// Changes what a request says, and answers with what comes of it.
-async fn change(State(desk): State<Desk>, uri: Uri, body: Bytes) -> Answered {
+async fn change(State(desk): State<Desk>, uri: Uri, body: Bytes) -> WebAnswer {
     let said: Value = serde_json::from_slice(&body).unwrap_or_default();
     let (chats, common) = (&desk.chats, &desk.chats.common);
     let chat = || said["chat"].as_str().and_then(|id| chats.find(id)).ok_or_else(Refusal::gone);
@@ -308,8 +308,8 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, Failure> + Se
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(Failure::job(error)))
 }
 
-fn answered(value: &Value) -> Answered {
+fn answered(value: &Value) -> WebAnswer {
     Ok(doors::json(StatusCode::OK, value))
 }
 
-type Answered = Result<Response, Refusal>;
+type WebAnswer = Result<Response, Refusal>;

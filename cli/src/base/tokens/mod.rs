@@ -66,11 +66,11 @@ fn piece(text: &str, at: usize) -> Option<&str> {
     Some(found)
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(include_bytes!("o200k.bin")));
+static TABLE: LazyLock<RankTable> = LazyLock::new(|| RankTable::read(include_bytes!("o200k.bin")));
 
 /// The tokens in the order of their bytes, each with its rank: of two neighbours those are merged first whose token
 /// has the lower one.
-struct Table {
+struct RankTable {
     /// Offset in `bytes` at which each token ends.
     ends: Vec<u32>,
     /// Three bytes a token.
@@ -78,7 +78,7 @@ struct Table {
     bytes: &'static [u8],
 }
 
-impl Table {
+impl RankTable {
     fn read(packed: &'static [u8]) -> Self {
         let (number, rest) = packed.split_at(4);
         let number = number.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte));
@@ -89,7 +89,7 @@ impl Table {
             end += u32::from(*length);
             end
         });
-        Table { ends: ends.collect(), ranks, bytes }
+        RankTable { ends: ends.collect(), ranks, bytes }
     }
 
     fn token(&self, at: usize) -> &[u8] {

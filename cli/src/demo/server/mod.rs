@@ -29,14 +29,14 @@ const CITY_URI: &str = "demo://city/";
 
 /// Options of `toolgraft demo-server`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct DemoServerArgs {
     /// Wait so long before a tool answers
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     delay: u64,
 }
 
 /// Serves until standard input ends.
-pub(crate) fn run(args: Args) -> Result<(), Failure> {
+pub(crate) fn run(args: DemoServerArgs) -> Result<(), Failure> {
     match rpc::serve(Duration::from_secs(args.delay), INSTRUCTIONS, answer) {
         Ok(true) => Ok(()),
         Ok(false) => Err(Failure::job("no MCP client on standard input; this command is started by one".to_owned())),
@@ -45,9 +45,9 @@ pub(crate) fn run(args: Args) -> Result<(), Failure> {
 }
 
 /// The text of a tool's result and the same as data, or what the model is told of its mistake.
-type Found = Result<(String, Value), String>;
+type FoundTool = Result<(String, Value), String>;
 
-fn location_query(asked: &Value) -> Found {
+fn location_query(asked: &Value) -> FoundTool {
     let query = given(asked, "query").filter(|q| !matches!(q.to_lowercase().as_str(), "here" | "这里" | "me"));
     let city = query
         .as_deref()
@@ -56,7 +56,7 @@ fn location_query(asked: &Value) -> Found {
     Ok((describe(city), place(city)))
 }
 
-fn weather_query(asked: &Value) -> Found {
+fn weather_query(asked: &Value) -> FoundTool {
     let city = given(asked, "city").ok_or("\"city\" is empty: name a city")?;
     let day = given(asked, "date").map(|date| calendar::parse(&date)).transpose()?;
     let weather = places::weather(&city, day);
@@ -72,7 +72,7 @@ fn weather_query(asked: &Value) -> Found {
     Ok((text, structured))
 }
 
-fn time_query(asked: &Value) -> Found {
+fn time_query(asked: &Value) -> FoundTool {
     let now = DateTime::<Utc>::from(SystemTime::now());
     let start = given(asked, "date").map(|date| calendar::parse(&date)).transpose()?;
     let from = start.unwrap_or(now.date_naive());

@@ -11,9 +11,9 @@ use crate::base::{Failure, output};
 use crate::chat::Endpoint;
 use crate::servers::runner::Runner;
 use crate::settings::saved_profiles;
-use report::Report;
+use report::Diagnosis;
 use toolgraft::dialect::Profile;
-use trial::Trials;
+use trial::DiagnosisTrials;
 
 /// Runs `toolgraft probe --diagnose`.
 pub(super) fn run(
@@ -24,8 +24,8 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     let saved = saved_profiles::find(Some(&endpoint.url), &endpoint.model)?;
     let client = endpoint.client();
-    let trials = runner.wait(async { Ok(Trials::run(&client, profile).await) })?;
-    let report = Report::new(endpoint, (profile, saved.as_ref()), trials, client.does_without());
+    let trials = runner.wait(async { Ok(DiagnosisTrials::run(&client, profile).await) })?;
+    let report = Diagnosis::new(endpoint, (profile, saved.as_ref()), trials, client.does_without());
     match as_json {
         true => output::emit_json(&report)?,
         false => output::emit(&report.text())?,

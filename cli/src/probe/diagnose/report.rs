@@ -7,7 +7,7 @@ use toolgraft::secrets::shown_url;
 use toolgraft::tools::ToolsMode;
 use toolgraft_serve::Learned;
 
-use super::trial::{Came, Trial, Trials};
+use super::trial::{Came, DiagnosisTrial, DiagnosisTrials};
 use crate::chat::Endpoint;
 use crate::screen::boxes::clean;
 use crate::settings::{learned, saved_profiles::SavedProfile};
@@ -20,7 +20,7 @@ const COLUMN: usize = 24;
 
 /// A known fault of the server.
 #[derive(Debug, Serialize)]
-struct Fault {
+struct Finding {
     what: &'static str,
     remedy: &'static str,
     source: &'static str,
@@ -28,7 +28,7 @@ struct Fault {
 
 /// The report on an endpoint and its model.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct Diagnosis {
     endpoint: String,
     model: String,
     server: Option<String>,
@@ -39,8 +39,8 @@ pub(super) struct Report {
     template: Option<&'static str>,
     /// `true` if the endpoint says that the model takes tools; `None` if it says nothing.
     says_tools: Option<bool>,
-    trials: Trials,
-    faults: Vec<Fault>,
+    trials: DiagnosisTrials,
+    faults: Vec<Finding>,
     /// Features that requests leave out, since the endpoint refused them.
     does_without: Vec<&'static str>,
     /// The findings of `serve` and `chat` on native calls of this model with this server.
@@ -52,20 +52,20 @@ pub(super) struct Report {
     advice: Vec<String>,
 }
 
-impl Report {
+impl Diagnosis {
     pub(super) fn new(
         endpoint: &Endpoint,
         (profile, saved): (&'static Profile, Option<&SavedProfile>),
-        trials: Trials,
+        trials: DiagnosisTrials,
         does_without: Vec<&'static str>,
     ) -> Self {
-        let mut faults: Vec<Fault> = Vec::new();
+        let mut faults: Vec<Finding> = Vec::new();
         for trial in [&trials.native, &trials.history, &trials.prompt] {
             if let Came::Failed { message } = &trial.outcome
                 && let Some(ServerFault { what, remedy, source, .. }) = ServerFault::told_by(message)
                 && !faults.iter().any(|fault| fault.source == *source)
             {
-                faults.push(Fault { what, remedy, source });
+                faults.push(Finding { what, remedy, source });
             }
         }
         let saved = saved.and_then(|saved| saved.tools_mode);
@@ -73,7 +73,7 @@ impl Report {
         learned.retain(|learned| learned.model == endpoint.model);
         let info = &endpoint.info;
         let (tools_mode, advice) = advice(&trials, info, saved);
-        Report {
+        Diagnosis {
             endpoint: shown_url(&endpoint.url),
             model: clean(&endpoint.model),
             server: info.server.map(|server| server.to_string()),
@@ -148,12 +148,12 @@ impl Report {
 }
 
 /// Returns `true` if a call arrived, in its own field or in the text.
-fn comes(trial: &Trial) -> bool {
+fn comes(trial: &DiagnosisTrial) -> bool {
     matches!(trial.outcome, Came::Called | Came::InText { .. })
 }
 
 /// Returns the recommended way of offering tools, and further advice.
-fn advice(trials: &Trials, info: &ModelInfo, saved: Option<ToolsMode>) -> (ToolsMode, Vec<String>) {
+fn advice(trials: &DiagnosisTrials, info: &ModelInfo, saved: Option<ToolsMode>) -> (ToolsMode, Vec<String>) {
     let (mode, first) = match (trials.native_works, comes(&trials.prompt)) {
         (true, _) if info.tools == Some(true) => (
             ToolsMode::Auto,
@@ -186,7 +186,7 @@ fn advice(trials: &Trials, info: &ModelInfo, saved: Option<ToolsMode>) -> (Tools
 }
 
 /// Describes the outcome of a trial and its duration.
-fn came(trial: &Trial) -> String {
+fn came(trial: &DiagnosisTrial) -> String {
     let said = match &trial.outcome {
         Came::Called => "a right call".to_owned(),
         Came::InText { dialect } => format!("a call in the text ({dialect}), which toolgraft reads"),

@@ -54,7 +54,7 @@ pub(super) enum Came {
 
 /// The outcome of a request, and the time that it took.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Trial {
+pub(super) struct DiagnosisTrial {
     #[serde(flatten)]
     pub(super) outcome: Came,
     pub(super) seconds: f64,
@@ -62,19 +62,19 @@ pub(super) struct Trial {
 
 /// All trials.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Trials {
+pub(super) struct DiagnosisTrials {
     /// The tools in the request.
-    pub(super) native: Trial,
+    pub(super) native: DiagnosisTrial,
     /// The call and its result in the history as well.
-    pub(super) history: Trial,
+    pub(super) history: DiagnosisTrial,
     /// The tools in the prompt.
-    pub(super) prompt: Trial,
+    pub(super) prompt: DiagnosisTrial,
     /// Both came as they were asked for, so that `auto` puts tools into the request.
     #[serde(skip)]
     pub(super) native_works: bool,
 }
 
-impl Trials {
+impl DiagnosisTrials {
     pub(super) async fn run(client: &OpenAi, profile: &Profile) -> Self {
         let tokens = if profile.reasons == Some(true) { TOKENS.1 } else { TOKENS.0 };
         let (mut called, mut answered) = (false, false);
@@ -91,7 +91,7 @@ impl Trials {
         });
         let history = history.await;
         let prompt = timed(asks_by_prompt(client, profile, tokens)).await;
-        Trials { native, history, prompt, native_works: called && answered }
+        DiagnosisTrials { native, history, prompt, native_works: called && answered }
     }
 
     /// Returns `true` if the model answered at least one request.
@@ -100,11 +100,11 @@ impl Trials {
     }
 }
 
-async fn timed(trial: impl Future<Output = Came>) -> Trial {
+async fn timed(trial: impl Future<Output = Came>) -> DiagnosisTrial {
     let begun = Instant::now();
     let late = || Came::Failed { message: format!("no answer within {} seconds", LIMIT.as_secs()) };
     let outcome = tokio::time::timeout(LIMIT, trial).await.unwrap_or_else(|_| late());
-    Trial { outcome, seconds: (begun.elapsed().as_secs_f64() * 100.0).round() / 100.0 }
+    DiagnosisTrial { outcome, seconds: (begun.elapsed().as_secs_f64() * 100.0).round() / 100.0 }
 }
 
 /// Returns the outcome of a request with the tool in it.

@@ -72,9 +72,9 @@ pub(super) struct Wanted {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct JobsFile {
     sets: BTreeMap<String, Set>,
-    jobs: Vec<Entry>,
+    jobs: Vec<JobEntry>,
 }
 
 #[derive(Deserialize)]
@@ -96,7 +96,7 @@ struct SetTool {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct JobEntry {
     id: String,
     kind: JobKind,
     half: Half,
@@ -122,14 +122,14 @@ impl Jobs {
     /// # Errors
     /// The data is not of its form.
     pub(in super::super) fn of(half: Half) -> Result<Self, String> {
-        let file: File = serde_json::from_str(JOBS).map_err(|e| e.to_string())?;
+        let file: JobsFile = serde_json::from_str(JOBS).map_err(|e| e.to_string())?;
         let (sets, jobs) = (file.sets, file.jobs.into_iter());
         let jobs = jobs.filter(|entry| entry.half == half).map(|entry| job(&sets, entry));
         Ok(Jobs { jobs: jobs.collect::<Result<_, _>>()?, source: JOBS })
     }
 }
 
-fn job(sets: &BTreeMap<String, Set>, entry: Entry) -> Result<Job, String> {
+fn job(sets: &BTreeMap<String, Set>, entry: JobEntry) -> Result<Job, String> {
     let wrong = |what: String| format!("job {}: {what}", entry.id);
     let (mut state, mut tools) = (Value::Null, Vec::new());
     for name in &entry.sets {
@@ -146,7 +146,7 @@ fn job(sets: &BTreeMap<String, Set>, entry: Entry) -> Result<Job, String> {
     if let Some(tool) = wanted.iter().flatten().flat_map(|call| &call.tool).find(|tool| !is_known(tool)) {
         return Err(format!("job {}: it expects a call of {tool:?}, which is in none of its sets", entry.id));
     }
-    let Entry { id, kind, question, answer, .. } = entry;
+    let JobEntry { id, kind, question, answer, .. } = entry;
     Ok(Job { id, kind, question, tools, world, wanted, answer, end })
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::super::cell::Cell;
 use super::super::report::{of, within};
 use super::super::score::interval;
-use super::super::store::Trial;
+use super::super::store::StoredTrial;
 use super::job::{Half, Job, JobKind, Wanted};
 use crate::screen::boxes;
 
@@ -44,7 +44,7 @@ pub(in super::super) struct JobTrial {
     pub(super) answer: String,
 }
 
-impl Trial for JobTrial {
+impl StoredTrial for JobTrial {
     fn is_of(&self, other: &Self) -> bool {
         self.job == other.job
     }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 /// The folder that the filesystem server may use.
 const ROOT: &str = "/home/kim";
 
-type Files = BTreeMap<String, String>;
+type FileTree = BTreeMap<String, String>;
 
 fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> &'a str {
     arguments.get(name).and_then(Value::as_str).unwrap_or_default()
@@ -52,13 +52,13 @@ fn resolved(path: &str) -> Result<String, String> {
     }
 }
 
-fn is_folder(files: &Files, path: &str) -> bool {
+fn is_folder(files: &FileTree, path: &str) -> bool {
     let below = format!("{path}/");
     path == ROOT || files.keys().any(|file| file.starts_with(&below))
 }
 
 /// Returns the names in a folder, with `true` for folders.
-fn entries(files: &Files, path: &str) -> Result<BTreeSet<(String, bool)>, String> {
+fn entries(files: &FileTree, path: &str) -> Result<BTreeSet<(String, bool)>, String> {
     match () {
         () if files.contains_key(path) => Err(format!("ENOTDIR: not a directory, scandir '{path}'")),
         () if !is_folder(files, path) => Err(format!("ENOENT: no such file or directory, scandir '{path}'")),
@@ -73,7 +73,7 @@ fn entries(files: &Files, path: &str) -> Result<BTreeSet<(String, bool)>, String
     }
 }
 
-fn content<'a>(files: &'a Files, path: &str) -> Result<&'a String, String> {
+fn content<'a>(files: &'a FileTree, path: &str) -> Result<&'a String, String> {
     let missing = || match is_folder(files, path) {
         true => "EISDIR: illegal operation on a directory, read".to_owned(),
         false => format!("ENOENT: no such file or directory, open '{path}'"),
@@ -82,7 +82,7 @@ fn content<'a>(files: &'a Files, path: &str) -> Result<&'a String, String> {
 }
 
 /// The folder that a file goes into has to be there.
-fn write(files: &mut Files, path: &str, content: &str) -> Result<(), String> {
+fn write(files: &mut FileTree, path: &str, content: &str) -> Result<(), String> {
     let (folder, _) = path.rsplit_once('/').unwrap_or_default();
     if is_folder(files, path) {
         return Err(format!("EISDIR: illegal operation on a directory, open '{path}'"));
@@ -94,7 +94,7 @@ fn write(files: &mut Files, path: &str, content: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn tree(files: &Files, path: &str) -> Result<Value, String> {
+fn tree(files: &FileTree, path: &str) -> Result<Value, String> {
     let entries = entries(files, path)?.into_iter().map(|(name, is_folder)| match is_folder {
         true => Ok(json!({"name": name, "type": "directory", "children": tree(files, &format!("{path}/{name}"))?})),
         false => Ok(json!({"name": name, "type": "file"})),
@@ -110,7 +110,7 @@ fn glob(pattern: &str) -> Option<Regex> {
     Regex::new(&format!("(?s)^{within}$")).ok()
 }
 
-fn search(files: &Files, path: &str, pattern: &str) -> String {
+fn search(files: &FileTree, path: &str, pattern: &str) -> String {
     let mut found = BTreeSet::new();
     let glob = glob(pattern);
     for file in files.keys().filter_map(|file| file.strip_prefix(path)?.strip_prefix('/')) {
@@ -125,7 +125,7 @@ fn search(files: &Files, path: &str, pattern: &str) -> String {
     }
 }
 
-fn rename(files: &mut Files, source: &str, destination: &str) -> Result<(), String> {
+fn rename(files: &mut FileTree, source: &str, destination: &str) -> Result<(), String> {
     if files.contains_key(destination) || is_folder(files, destination) {
         return Err(format!("Destination already exists: {destination}"));
     }
@@ -148,7 +148,7 @@ fn rename(files: &mut Files, source: &str, destination: &str) -> Result<(), Stri
     Ok(())
 }
 
-fn edit(files: &mut Files, path: &str, arguments: &Map<String, Value>) -> Result<String, String> {
+fn edit(files: &mut FileTree, path: &str, arguments: &Map<String, Value>) -> Result<String, String> {
     let mut edited = content(files, path)?.clone();
     let mut diff = format!("```diff\n--- {path}\toriginal\n+++ {path}\tmodified\n");
     for edit in arguments.get("edits").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object) {
@@ -170,7 +170,7 @@ fn edit(files: &mut Files, path: &str, arguments: &Map<String, Value>) -> Result
 ///
 /// # Errors
 /// The server's message.
-pub(super) fn filesystem(files: &mut Files, tool: &str, arguments: &Map<String, Value>) -> Result<String, String> {
+pub(super) fn filesystem(files: &mut FileTree, tool: &str, arguments: &Map<String, Value>) -> Result<String, String> {
     let path = || resolved(text(arguments, "path"));
     match tool {
         "read_file" | "read_text_file" => {
@@ -475,12 +475,12 @@ fn moment(zone: &str, local: NaiveDateTime, offset: i64) -> Value {
 mod tests {
     use super::*;
 
-    fn files() -> Files {
+    fn files() -> FileTree {
         let files = [("x.txt", "one\ntwo\nthree\n"), ("a/y.md", "hello\n"), ("a/b/", ""), ("w.txt", "W")];
         files.into_iter().map(|(path, content)| (format!("{ROOT}/{path}"), content.to_owned())).collect()
     }
 
-    fn on_files(files: &mut Files, tool: &str, arguments: &Value) -> Result<String, String> {
+    fn on_files(files: &mut FileTree, tool: &str, arguments: &Value) -> Result<String, String> {
         filesystem(files, tool, arguments.as_object().unwrap())
     }
 

@@ -13,12 +13,12 @@ use toolgraft::{Dialect, Parser};
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) span: Range<usize>,
-    pub(super) kind: Kind,
+    pub(super) kind: CandidateKind,
 }
 
 /// The kind of a candidate.
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
+pub(super) enum CandidateKind {
     /// An opener that the parser did not look at, or not as one; `true` if it has to begin its line.
     Opener(Dialect, bool),
     /// A tag that could be a tool's: snake case, with a closing tag.
@@ -37,7 +37,7 @@ impl Candidate {
     pub(super) fn found(&self, text: &str) -> String {
         let whole = &text[self.span.clone()];
         match self.kind {
-            Kind::Noted(..) => whole.chars().take(SHOWN).collect::<String>().trim_end().to_owned(),
+            CandidateKind::Noted(..) => whole.chars().take(SHOWN).collect::<String>().trim_end().to_owned(),
             _ => whole.to_owned(),
         }
     }
@@ -51,11 +51,11 @@ pub(super) fn find(context: &Context<'_>, noted: &[NotACall]) -> Vec<Candidate> 
         // A name is found as one; the line of an answer announces no call.
         let is_opener = !matches!(opener.kind, OpenerKind::AnswerLine | OpenerKind::NameLine);
         let begins_line = !matches!(opener.kind, OpenerKind::Mark);
-        is_opener.then_some(Candidate { span: opener.span, kind: Kind::Opener(opener.dialect, begins_line) })
+        is_opener.then_some(Candidate { span: opener.span, kind: CandidateKind::Opener(opener.dialect, begins_line) })
     }));
     tags(context, &mut list);
     names(context, &mut list);
-    list.sort_by_key(|c| (c.span.start, !matches!(c.kind, Kind::Noted(..)), usize::MAX - c.span.end));
+    list.sort_by_key(|c| (c.span.start, !matches!(c.kind, CandidateKind::Noted(..)), usize::MAX - c.span.end));
     let mut end = 0;
     list.retain(|candidate| {
         let outside = candidate.span.start >= end;
@@ -73,7 +73,7 @@ fn tags(context: &Context<'_>, list: &mut Vec<Candidate>) {
         let closer = || context.text[whole.end()..].contains(&format!("</{}>", name.as_str()));
         if !known && name.as_str().contains('_') && !is_dialects_own(name.as_str()) && closer() {
             // What stands inside such an element are its parameters.
-            list.push(Candidate { span: whole.range(), kind: Kind::UnknownTag });
+            list.push(Candidate { span: whole.range(), kind: CandidateKind::UnknownTag });
         }
     }
 }
@@ -97,7 +97,7 @@ fn names(context: &Context<'_>, list: &mut Vec<Candidate>) {
         for (at, _) in context.text.match_indices(name) {
             let end = at + name.len();
             if !context.text[..at].ends_with(within_word) && !context.text[end..].starts_with(within_word) {
-                list.push(Candidate { span: at..end, kind: Kind::Name });
+                list.push(Candidate { span: at..end, kind: CandidateKind::Name });
             }
         }
     }
@@ -107,5 +107,5 @@ fn names(context: &Context<'_>, list: &mut Vec<Candidate>) {
 fn note(text: &str, held: &NotACall) -> Option<Candidate> {
     let clamp = |at: u64| usize::try_from(at).ok().filter(|at| text.is_char_boundary(*at));
     let span = clamp(held.span.start)?..clamp(held.span.end)?;
-    Some(Candidate { span, kind: Kind::Noted(held.dialect, held.reason) })
+    Some(Candidate { span, kind: CandidateKind::Noted(held.dialect, held.reason) })
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
-use super::candidates::{Candidate, Kind};
+use super::candidates::{Candidate, CandidateKind};
 use super::context::Context;
 use super::rules::{Rule, Verdict, excerpt, of_kind, verdict};
 use toolgraft::Dialect;
@@ -18,10 +18,10 @@ const NO_TOOL: Rule = Rule::Rejected(RejectedKind::UnknownTool);
 /// Returns the verdict of the first rule that fits.
 pub(super) fn judge(context: &Context<'_>, candidate: &Candidate, region: Region) -> Verdict {
     let before = &context.text[..candidate.span.start];
-    if let Kind::Noted(dialect, reason) = candidate.kind {
+    if let CandidateKind::Noted(dialect, reason) = candidate.kind {
         return noted(context, candidate.span.clone(), dialect, reason);
     }
-    if matches!(candidate.kind, Kind::Name) {
+    if matches!(candidate.kind, CandidateKind::Name) {
         let place = if region == Region::Reasoning { "reasoning" } else { "text" };
         return verdict(Rule::BareName, "bare_name", place);
     }
@@ -30,16 +30,16 @@ pub(super) fn judge(context: &Context<'_>, candidate: &Candidate, region: Region
     }
     let is_unknown = context.config.catalog.is_none();
     let verdict = match candidate.kind {
-        Kind::UnknownTag if is_unknown => verdict(Rule::ToolsUnknown, "tools_unknown tag", ""),
-        Kind::UnknownTag => verdict(NO_TOOL, "no_tool tag", ""),
-        Kind::Opener(dialect, _) if !context.config.dialects.contains(dialect) => {
+        CandidateKind::UnknownTag if is_unknown => verdict(Rule::ToolsUnknown, "tools_unknown tag", ""),
+        CandidateKind::UnknownTag => verdict(NO_TOOL, "no_tool tag", ""),
+        CandidateKind::Opener(dialect, _) if !context.config.dialects.contains(dialect) => {
             return verdict(Rule::DialectOff, "dialect_off", dialect.name());
         }
-        Kind::Opener(dialect @ (Dialect::Json | Dialect::React), _) if is_unknown => {
+        CandidateKind::Opener(dialect @ (Dialect::Json | Dialect::React), _) if is_unknown => {
             verdict(Rule::ToolsUnknown, "tools_unknown", dialect.name())
         }
-        Kind::Opener(_, begins_line) => outside(before, begins_line),
-        Kind::Name | Kind::Noted(..) => outside(before, false),
+        CandidateKind::Opener(_, begins_line) => outside(before, begins_line),
+        CandidateKind::Name | CandidateKind::Noted(..) => outside(before, false),
     };
     if region == Region::Reasoning && matches!(verdict.rule, Rule::Fence | Rule::Other) {
         return of_kind(RejectedKind::InReasoning, None, context);

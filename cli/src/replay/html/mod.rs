@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use self::page::{Entry as Listed, RoundPart};
+use self::page::{PageEntry as Listed, RoundPart};
 use self::timeline::Rows;
 use super::explain::GivenBack;
 use super::play::Played;

@@ -17,7 +17,7 @@ use toolgraft::{Call, Catalog, Message};
 
 /// A line of the contents: a round, or all rounds of a question.
 #[derive(Debug, Serialize)]
-pub(super) struct Entry {
+pub(super) struct PageEntry {
     anchor: String,
     heading: String,
     text: String,
@@ -28,9 +28,9 @@ pub(super) struct Entry {
     asks: bool,
 }
 
-impl Entry {
+impl PageEntry {
     pub(super) fn new(anchor: String, heading: String, question: Option<String>) -> Self {
-        Entry { anchor, heading, asks: question.is_some(), text: question.unwrap_or_default(), calls: Vec::new() }
+        PageEntry { anchor, heading, asks: question.is_some(), text: question.unwrap_or_default(), calls: Vec::new() }
     }
 
     /// Adds what the model said.
@@ -44,12 +44,12 @@ impl Entry {
 
 /// Contents of a session, where it is long enough to want some: a line for each question,
 /// or for each round where only one was asked.
-pub(super) fn contents(rounds: Vec<Entry>) -> Vec<Entry> {
+pub(super) fn contents(rounds: Vec<PageEntry>) -> Vec<PageEntry> {
     let questions = rounds.iter().filter(|entry| entry.asks).count();
     if questions < 2 {
         return if rounds.len() > SHORT { rounds } else { Vec::new() };
     }
-    let mut entries: Vec<(Entry, usize, usize)> = Vec::new();
+    let mut entries: Vec<(PageEntry, usize, usize)> = Vec::new();
     for (at, round) in rounds.into_iter().enumerate() {
         match entries.last_mut().filter(|_| !round.asks) {
             Some((entry, _, last)) => {
@@ -61,7 +61,7 @@ pub(super) fn contents(rounds: Vec<Entry>) -> Vec<Entry> {
     }
     let entries = entries.into_iter().map(|(entry, first, last)| match first == last {
         true => entry,
-        false => Entry { heading: format!("Rounds {first}–{last}"), ..entry },
+        false => PageEntry { heading: format!("Rounds {first}–{last}"), ..entry },
     });
     entries.collect()
 }

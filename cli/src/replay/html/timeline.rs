@@ -15,7 +15,7 @@ use toolgraft::transcript::{Recording, Round};
 /// The meaning of a bar; also its class on the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Kind {
+enum TimelineKind {
     Wait,
     Reasoning,
     Answer,
@@ -27,17 +27,17 @@ enum Kind {
     Part,
 }
 
-impl Kind {
+impl TimelineKind {
     fn words(self) -> &'static str {
         match self {
-            Kind::Wait => "waiting for the model",
-            Kind::Reasoning => "reasoning",
-            Kind::Answer => "answer",
-            Kind::Call => "call",
-            Kind::Rejected => "rejected",
-            Kind::Unread => "after the call, not shown",
-            Kind::Failed => "failed, not run or cancelled",
-            Kind::Part => "Rounds",
+            TimelineKind::Wait => "waiting for the model",
+            TimelineKind::Reasoning => "reasoning",
+            TimelineKind::Answer => "answer",
+            TimelineKind::Call => "call",
+            TimelineKind::Rejected => "rejected",
+            TimelineKind::Unread => "after the call, not shown",
+            TimelineKind::Failed => "failed, not run or cancelled",
+            TimelineKind::Part => "Rounds",
         }
     }
 }
@@ -64,17 +64,17 @@ pub(super) struct Rows {
     began: u64,
     /// The next round answers a question.
     is_asked: bool,
-    rows: Vec<Line>,
+    rows: Vec<TimelineLine>,
     /// The time at which the last round and its calls ended.
     cursor: u64,
 }
 
 /// Label, anchor of a round, and what came.
-type Line = (String, Option<String>, Vec<Stretch>);
+type TimelineLine = (String, Option<String>, Vec<Stretch>);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Stretch {
-    kind: Kind,
+    kind: TimelineKind,
     start: u64,
     end: u64,
 }
@@ -101,10 +101,10 @@ impl Rows {
             self.began += start - self.cursor;
             start = self.cursor;
         }
-        let clock = Clock::new(round);
+        let clock = TimeAxis::new(round);
         let mut pieces: Vec<Stretch> = Vec::new();
         if self.unit == Unit::Ms && clock.first > 0 {
-            pieces.push(Stretch { kind: Kind::Wait, start, end: start + clock.first });
+            pieces.push(Stretch { kind: TimelineKind::Wait, start, end: start + clock.first });
         }
         for (kind, span) in parts(played) {
             let (from, to) = match self.unit {
@@ -130,7 +130,7 @@ impl Rows {
         };
         let end = self.since(at).unwrap_or(self.cursor + length);
         let good = matches!(outcome.status, Status::Result | Status::Displayed);
-        let kind = if good { Kind::Call } else { Kind::Failed };
+        let kind = if good { TimelineKind::Call } else { TimelineKind::Failed };
         self.cursor = self.cursor.max(end);
         self.rows.push((label, None, vec![Stretch { kind, start: end.saturating_sub(length), end }]));
     }
@@ -155,7 +155,7 @@ impl Rows {
         if total == 0 && (self.unit == Unit::Bytes || self.rows.is_empty()) {
             return json!({"parts": []});
         }
-        let mut kinds: Vec<Kind> = all().map(|p| p.kind).collect();
+        let mut kinds: Vec<TimelineKind> = all().map(|p| p.kind).collect();
         kinds.sort_unstable();
         kinds.dedup();
         let kinds: Vec<Value> = kinds.into_iter().map(|kind| json!({"kind": kind, "words": kind.words()})).collect();
@@ -172,7 +172,7 @@ impl Rows {
             let stretches = || lines.iter().flat_map(|(_, _, pieces)| pieces);
             let start = stretches().map(|p| p.start).min().unwrap_or(0);
             let end = stretches().map(|p| p.end).max().unwrap_or(start);
-            let whole = vec![Stretch { kind: Kind::Part, start, end }];
+            let whole = vec![Stretch { kind: TimelineKind::Part, start, end }];
             let whole = self.on_scale(&[(label, None, whole)], 0, total).pop();
             json!({"whole": whole, "rows": self.on_scale(lines, start, end - start)})
         });
@@ -180,7 +180,7 @@ impl Rows {
     }
 
     /// Rows with their bars on a scale that begins at `from` and is `length` long; places are percent of it.
-    fn on_scale(&self, lines: &[Line], from: u64, length: u64) -> Vec<Value> {
+    fn on_scale(&self, lines: &[TimelineLine], from: u64, length: u64) -> Vec<Value> {
         let bar = |piece: &Stretch| {
             json!({
                 "kind": piece.kind,
@@ -190,7 +190,7 @@ impl Rows {
                 "size": self.words(piece.end - piece.start),
             })
         };
-        let row = |(label, anchor, pieces): &Line| {
+        let row = |(label, anchor, pieces): &TimelineLine| {
             let (start, end) = (pieces.first().map_or(0, |p| p.start), pieces.last().map_or(0, |p| p.end));
             let bars: Vec<Value> = pieces.iter().map(bar).collect();
             json!({"label": label, "anchor": anchor, "bars": bars, "size": self.words(end - start)})
@@ -207,7 +207,7 @@ impl Rows {
 }
 
 /// Rows in parts that each begin with a round.
-fn split(rows: &[Line]) -> Vec<&[Line]> {
+fn split(rows: &[TimelineLine]) -> Vec<&[TimelineLine]> {
     let mut parts = Vec::new();
     let mut begin = 0;
     for (at, (_, anchor, _)) in rows.iter().enumerate() {
@@ -227,8 +227,8 @@ fn percent(part: u64, whole: u64) -> String {
 }
 
 /// Parts of an answer with their bytes; neighbours of one kind are one part.
-fn parts(played: &Played) -> Vec<(Kind, std::ops::Range<u64>)> {
-    let mut parts: Vec<(Kind, std::ops::Range<u64>)> = Vec::new();
+fn parts(played: &Played) -> Vec<(TimelineKind, std::ops::Range<u64>)> {
+    let mut parts: Vec<(TimelineKind, std::ops::Range<u64>)> = Vec::new();
     // A call's kind is known at its end; its part begins with it.
     let mut open: Option<u64> = None;
     for event in &played.events {
@@ -240,10 +240,10 @@ fn parts(played: &Played) -> Vec<(Kind, std::ops::Range<u64>)> {
             OwnedEvent::CallEnd { index, span, .. } => {
                 let Some(result) = played.result(*index) else { continue };
                 let kind = match &result {
-                    Ok(_) => Kind::Call,
-                    Err(rejected) if rejected.kind == RejectedKind::InReasoning => Kind::Reasoning,
-                    Err(rejected) if rejected.stays_in_text() => Kind::Answer,
-                    Err(_) => Kind::Rejected,
+                    Ok(_) => TimelineKind::Call,
+                    Err(rejected) if rejected.kind == RejectedKind::InReasoning => TimelineKind::Reasoning,
+                    Err(rejected) if rejected.stays_in_text() => TimelineKind::Answer,
+                    Err(_) => TimelineKind::Rejected,
                 };
                 (kind, open.take().unwrap_or(span.start)..span.end)
             }
@@ -253,8 +253,8 @@ fn parts(played: &Played) -> Vec<(Kind, std::ops::Range<u64>)> {
             | OwnedEvent::Marker { text, span, .. } => {
                 let kind = match played.piece_at(span.start) {
                     _ if text.trim().is_empty() => continue,
-                    Some(Piece::Text { region: Region::Content, .. }) => Kind::Answer,
-                    Some(Piece::Text { .. } | Piece::Syntax { .. }) => Kind::Reasoning,
+                    Some(Piece::Text { region: Region::Content, .. }) => TimelineKind::Answer,
+                    Some(Piece::Text { .. } | Piece::Syntax { .. }) => TimelineKind::Reasoning,
                     _ => continue,
                 };
                 (kind, span.clone())
@@ -262,7 +262,7 @@ fn parts(played: &Played) -> Vec<(Kind, std::ops::Range<u64>)> {
             _ => continue,
         };
         let is_unread = played.stop.is_some_and(|stop| span.start >= stop.bytes as u64);
-        let kind = if is_unread { Kind::Unread } else { kind };
+        let kind = if is_unread { TimelineKind::Unread } else { kind };
         match parts.last_mut() {
             Some((last, part)) if *last == kind => part.end = span.end,
             _ => parts.push((kind, span)),
@@ -272,14 +272,14 @@ fn parts(played: &Played) -> Vec<(Kind, std::ops::Range<u64>)> {
 }
 
 /// The times at which the bytes of an answer came, in milliseconds since the request.
-struct Clock {
+struct TimeAxis {
     /// Bytes up to a delta's end, and when it came.
     deltas: Vec<(u64, u64)>,
     first: u64,
     last: Option<u64>,
 }
 
-impl Clock {
+impl TimeAxis {
     fn new(round: &Round) -> Self {
         let mut bytes = 0;
         let mut latest = 0;
@@ -290,7 +290,7 @@ impl Clock {
         });
         let deltas: Vec<(u64, u64)> = deltas.collect();
         let last = round.finish.as_ref().and_then(|f| f.ms).max(deltas.last().map(|d| d.1));
-        Clock { first: deltas.first().map_or(last.unwrap_or(0), |d| d.1), deltas, last }
+        TimeAxis { first: deltas.first().map_or(last.unwrap_or(0), |d| d.1), deltas, last }
     }
 
     /// Within a delta in proportion: what came at once was written since the one before.
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_byte_has_its_time_in_proportion() {
-        let clock = Clock::new(&round(&[("abcd", Some(100)), ("efgh", Some(300))]));
+        let clock = TimeAxis::new(&round(&[("abcd", Some(100)), ("efgh", Some(300))]));
         let times: Vec<u64> = [0, 4, 6, 8].into_iter().map(|byte| clock.time(byte)).collect();
         assert_eq!(times, [100, 100, 200, 300]);
     }

@@ -44,7 +44,7 @@ impl Started {
         let source = path.display().to_string();
         let real = Config::parse(text, &source, variable).map_err(|e| e.to_string())?;
         let written = Config::parse_as_written(text, &source).map_err(|e| e.to_string())?;
-        let folder = Folder { path: path.parent().unwrap_or(path), search };
+        let folder = ProjectFolder { path: path.parent().unwrap_or(path), search };
         let servers = real.servers().iter().filter(|server| !server.disabled).map(|real| {
             let written = written.servers().iter().find(|written| written.name == real.name).unwrap_or(real);
             let inside = real.transport.as_ref().ok().and_then(|transport| folder.inside(transport));
@@ -171,13 +171,13 @@ fn names_in(texts: &[&String]) -> BTreeSet<String> {
 }
 
 /// The project's folder.
-struct Folder<'a> {
+struct ProjectFolder<'a> {
     path: &'a Path,
     /// `PATH`, where programs without a path are looked for.
     search: Option<&'a str>,
 }
 
-impl Folder<'_> {
+impl ProjectFolder<'_> {
     /// Returns the program or the first argument that is a file in the folder.
     fn inside(&self, transport: &TransportConfig) -> Option<String> {
         let TransportConfig::Stdio { command, args, cwd, .. } = transport else { return None };

@@ -10,7 +10,7 @@ use super::Project;
 use crate::base::state;
 
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
-struct Kept {
+struct KeptTrust {
     /// By place.
     files: BTreeMap<PathBuf, TrustedFile>,
 }
@@ -28,10 +28,10 @@ pub(crate) struct TrustedFile {
 
 /// The trusted files.
 #[derive(Debug)]
-pub(crate) struct Store {
+pub(crate) struct TrustStore {
     /// `None` where there is no home.
     file: Option<PathBuf>,
-    kept: Kept,
+    kept: KeptTrust,
 }
 
 /// The differences from the file that was trusted.
@@ -41,15 +41,15 @@ pub(super) struct Changes {
     pub(super) lines: Vec<String>,
 }
 
-impl Store {
+impl TrustStore {
     /// The store of this user. One that cannot be read counts as empty, with a warning.
     pub(crate) fn open() -> Self {
-        Store::at(state::file("trusted.json"))
+        TrustStore::at(state::file("trusted.json"))
     }
 
     fn at(file: Option<PathBuf>) -> Self {
         let kept = state::read_or_warn(file.as_deref(), "no project file is trusted").unwrap_or_default();
-        Store { file, kept }
+        TrustStore { file, kept }
     }
 
     /// Returns `true` if a file is trusted as it is now.
@@ -122,17 +122,17 @@ mod tests {
     fn trust_is_bound_to_path_and_content_and_can_be_taken_back() {
         let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let file = here.path().join("state/toolgraft/trusted.json");
-        let mut store = Store::at(Some(file.clone()));
+        let mut store = TrustStore::at(Some(file.clone()));
         let first = project(here.path(), "one");
         assert!(!store.trusts(&first) && store.changes(&first).is_none());
         store.add(&first).unwrap();
-        let store = Store::at(Some(file.clone()));
+        let store = TrustStore::at(Some(file.clone()));
         assert!(store.trusts(&first));
         assert!(!store.trusts(&project(there.path(), "one")), "another path");
         let changed = project(here.path(), "two");
         assert!(!store.trusts(&changed));
         assert_eq!(store.changes(&changed).unwrap().lines, ["- s: one", "+ s: two"]);
-        let mut store = Store::at(Some(file));
+        let mut store = TrustStore::at(Some(file));
         assert!(store.remove(&first.path).unwrap());
         assert!(!store.remove(&first.path).unwrap());
         assert!(!store.trusts(&first));
@@ -144,7 +144,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let here = tempfile::tempdir().unwrap();
         let file = here.path().join("state/toolgraft/trusted.json");
-        Store::at(Some(file.clone())).add(&project(here.path(), "one")).unwrap();
+        TrustStore::at(Some(file.clone())).add(&project(here.path(), "one")).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&file), mode(file.parent().unwrap())), (0o600, 0o700));
     }
@@ -155,7 +155,7 @@ mod tests {
         let file = here.path().join("trusted.json");
         for text in ["{", "{\"toolgraft\": 2, \"files\": {}}"] {
             fs::write(&file, text).unwrap();
-            assert_eq!(Store::at(Some(file.clone())).files().count(), 0);
+            assert_eq!(TrustStore::at(Some(file.clone())).files().count(), 0);
         }
     }
 
