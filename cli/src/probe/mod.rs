@@ -422,6 +422,7 @@ impl Probe {
                     if self.cut {
                         return Ok(());
                     }
+                    self.narrow();
                 }
             }
             let order = ranked(self.cells.iter().map(|cell| (*cell, self.choosing(*cell, stage.tasks))).collect());
@@ -429,6 +430,17 @@ impl Probe {
             self.cells = plan::keep(&order, stage);
         }
         Ok(())
+    }
+
+    /// Leaves the best way alone once half of the time is over: its threshold, and what is reported of it, need more tasks
+    /// than choosing it does.
+    fn narrow(&mut self) {
+        let is_half_over = |deadline: Instant| self.begun.elapsed() > (deadline - self.begun) / 2;
+        let is_chosen = self.plan.rounds.len() > 1 && self.cells.len() > 1;
+        if is_chosen && self.deadline.is_some_and(is_half_over) {
+            let best = self.best().filter(|best| self.cells.contains(best));
+            self.cells = best.map_or_else(|| std::mem::take(&mut self.cells), |best| vec![best]);
+        }
     }
 
     /// Puts a task to a cell, unless it was; says where the time was over first.
@@ -532,12 +544,12 @@ impl Probe {
         Best { row: ReportRow::new(cell, score), apart: !apart.is_empty(), threshold }
     }
 
-    /// Returns the threshold that is kept of a measured way: the one that was given, or the one that fits
-    /// the tasks that are not reported.
+    /// Returns the threshold that is kept of a measured way: the one that was given, or the one that the tasks set
+    /// that are not reported.
     fn threshold(&self, cell: Cell) -> Option<f64> {
         let all = self.bench.tasks.tasks.len();
         let set = self.trials(cell, |task| Split::of(task, all) != Split::Report);
-        let found = self.bench.call_threshold.or_else(|| threshold::fitting(set.iter()));
+        let found = self.bench.call_threshold.or_else(|| threshold::settled(&set));
         found.map(|found| (found * 100.0).round() / 100.0)
     }
 }

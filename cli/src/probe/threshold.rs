@@ -1,5 +1,7 @@
 //! From which probability on a message is to be a call: set on some tasks, counted on others.
 
+use toolgraft::turn::CALL_THRESHOLD;
+
 use super::score::{TaskKind, Trial};
 
 /// Stands for the logarithm of a probability that is not among those that the endpoint tells.
@@ -32,6 +34,20 @@ pub(crate) fn fitting<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<f64
         all if all == points.len() => least - 1.0,
         _ => middle(&points).unwrap_or(most + 1.0),
     })
+}
+
+/// So many tasks of each kind the usual threshold counts as.
+const USUAL_COUNTS: f64 = 2.0;
+
+/// Returns the threshold that is kept: the [`fitting`] one, drawn to the usual one where tasks of either kind are few. By
+/// three wanted calls and one unwanted, -0.08 fitted a model for which 50 tasks say -0.8, and it then answered what only a
+/// call could tell.
+pub(crate) fn settled(trials: &[Trial]) -> Option<f64> {
+    let fits = fitting(trials.iter())?;
+    let of = |is: fn(&Trial) -> bool| trials.iter().filter(|trial| trial.likely.is_some() && is(trial)).count();
+    let fewer = of(|trial| trial.kind == TaskKind::None).min(of(|trial| trial.kind != TaskKind::None && trial.right));
+    let counts = fewer as f64;
+    Some(if fits == NEVER { fits } else { (counts * fits + USUAL_COUNTS * CALL_THRESHOLD) / (counts + USUAL_COUNTS) })
 }
 
 /// Steps of Newton's method: it doubles the digits with each.
@@ -135,6 +151,20 @@ mod tests {
         // Where likelier calls are wanted less, none is made.
         let upside_down = [trial(0, TaskKind::Call, -9.0, true), trial(1, TaskKind::None, -1.0, false)];
         assert!(fits(&upside_down) > -1.0);
+    }
+
+    #[test]
+    fn few_tasks_leave_the_threshold_near_the_usual_one() {
+        let wanted = |task| trial(task, TaskKind::Call, -0.01, true);
+        let unwanted = |task| trial(task, TaskKind::None, -0.4, false);
+        let few: Vec<Trial> = (0..3).map(wanted).chain([unwanted(3)]).collect();
+        let many: Vec<Trial> = (0..30).map(wanted).chain((30..50).map(unwanted)).collect();
+        let kept = |trials: &[Trial]| settled(trials).unwrap();
+        assert!(fits(&few) > -0.3 && kept(&few) < -1.2, "{} {}", fits(&few), kept(&few));
+        assert!(kept(&many) > fits(&many) - 0.2, "{} {}", fits(&many), kept(&many));
+        assert_eq!(settled(&few[..3]), Some(CALL_THRESHOLD), "no task of one kind says nothing");
+        assert_eq!(settled(&[trial(0, TaskKind::Call, UNLIKELY, true)]), Some(NEVER));
+        assert_eq!(settled(&[]), None);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! `toolgraft probe` against a model that calls in one dialect only.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use toolgraft_testkit::endpoint::{Endpoint, Reply, Seen, call, stops, token};
 
@@ -107,6 +109,19 @@ fn the_threshold_of_a_measured_way_is_found_and_kept() {
     assert_eq!((&rows[0]["fully_right"], &rows[0]["false_calls"]), (&json!(1), &json!(0)), "{report}");
     let saved = std::fs::read_to_string(place.path(".config/toolgraft/config.toml")).unwrap();
     assert!(saved.contains("way = \"measured\"\ncall_threshold = -"), "{saved}");
+}
+
+#[test]
+fn half_of_the_time_chooses_a_way_and_the_rest_is_its_own() {
+    let endpoint = Endpoint::answer(|request, number| {
+        // The second task takes more than half of six seconds.
+        std::thread::sleep(Duration::from_millis(if number == 1 { 3_500 } else { 0 }));
+        answer(request, number)
+    });
+    let probe = ["probe", "--json", "--time", "0.1", "--only", "use_mcp_tool", "--model", "m"];
+    let run = Place::new().run(&[&probe[..], &["--base-url", &endpoint.url()]].concat()).ok();
+    let rows = run.json()["rows"].as_array().unwrap().len();
+    assert_eq!(rows, 1, "{}", run.err);
 }
 
 #[test]
