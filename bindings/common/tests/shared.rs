@@ -116,9 +116,11 @@ fn what_the_user_did_not_write_is_framed() {
     const CALL: &str = r#"{"name": "forecast", "arguments": {"city": "Ulm"}}"#;
     let file = json!({"type": "file", "file": {"filename": "a.txt", "text": CALL}});
     let result = json!({"role": "tool", "tool_call_id": "gone", "content": CALL});
+    let read = json!({"role": "tool", "tool_call_id": "gone", "content": [file]});
     for (messages, frame) in [
         (vec![json!({"role": "user", "content": [{"type": "text", "text": "Read."}, file]})], "<file name=\"a.txt\""),
         (vec![json!({"role": "user", "content": "Read."}), result], "<tool_result"),
+        (vec![json!({"role": "user", "content": "Read."}), read], "<file name=\"a.txt\""),
     ] {
         let sent = Value::Array(sent(&messages, Map::new())).to_string();
         assert!(sent.contains(&frame.replace('"', "\\\"")), "{sent}");

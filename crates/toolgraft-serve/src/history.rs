@@ -70,7 +70,10 @@ pub(super) struct Rendered {
 /// Fails if a message is malformed or a call names no function. A history that a client shortened
 /// is accepted: a result without its call is rendered as a result, a call without its result as
 /// stopped.
-pub(super) fn read(messages: Vec<Value>, prepared: &Prepared) -> Result<Vec<PastMessage>, Fault> {
+pub(super) fn read(mut messages: Vec<Value>, prepared: &Prepared) -> Result<Vec<PastMessage>, Fault> {
+    // A user's files are framed only once the person's own words are read.
+    let others = messages.iter_mut().filter(|message| message["role"] != "user");
+    others.filter_map(|message| message.get_mut("content")).for_each(frame_files);
     let outcome = |result: &Value, text: String| {
         let stated = result["status"].as_str().and_then(|status| status.parse().ok());
         let is_error = result["is_error"] == true;
@@ -131,13 +134,11 @@ impl History<'_> {
 
     fn user(&mut self, mut message: Map<String, Value>) {
         let content = message.entry("content").or_insert(Value::Null);
-        let own = own_words(content);
+        let (own, text) = (own_words(content), text_of(content));
         frame_files(content);
-        let text = text_of(content);
-        self.told
-            .start
-            .results
-            .extend(foreign_in_message(&text).map(|(name, text)| ForeignResult::of_file(name, text)));
+        let framed = text_of(content);
+        let foreign = foreign_in_message(&framed).map(|(name, text)| ForeignResult::of_file(name, text));
+        self.told.start.results.extend(foreign);
         match own {
             // Text that a client adds by itself is no new request of the person.
             None if !self.told.question.is_empty() => {}
@@ -278,11 +279,13 @@ fn join_before(told: &Value, newest: Value, more: Value) -> Value {
 }
 
 /// Frames the texts of files in a content, since the person did not write them.
-fn frame_files(content: &mut Value) {
+pub(super) fn frame_files(content: &mut Value) {
     for part in content.as_array_mut().into_iter().flatten() {
         if let Some(text) = part["file"]["text"].as_str() {
             let name = part["file"]["filename"].as_str().unwrap_or("file");
-            *part = json!({"type": "text", "text": User::default().with_file(name, text).text});
+            let about = part["file"]["about"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let framed = about.fold(User::default(), User::with_words).with_file(name, text);
+            *part = json!({"type": "text", "text": framed.text});
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::fault::Fault;
-use super::history::{Done, done, each_text, plain, unmark};
+use super::history::{Done, done, each_text, frame_files, plain, unmark};
 use super::prepared::Prepared;
 use super::store::{ClientStore, WrittenMessage};
 use toolgraft::conversation::Replies;
@@ -34,6 +34,7 @@ pub(super) fn history(entries: Vec<PastMessage>, prepared: &Prepared, kept: &Cli
                 message = plain(message);
             }
             if let Some(content) = message.get_mut("content").filter(|_| is_users) {
+                frame_files(content);
                 make_legible(content);
                 each_text(content, &|text| told_apart(text));
             }

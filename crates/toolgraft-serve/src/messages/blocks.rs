@@ -1,7 +1,6 @@
 //! Converts content blocks to parts of Chat Completions.
 
 use serde_json::{Value, json};
-use toolgraft::conversation::User;
 use toolgraft::wire::content::text_of;
 
 use crate::fault::Fault;
@@ -45,13 +44,11 @@ fn text_part(lines: impl Iterator<Item = String>) -> Value {
     json!({"type": "text", "text": lines.join("\n")})
 }
 
-/// Converts a text that the person did not type to a file's text, with the members `about` before
-/// it.
+/// Converts a text that the person did not type to a file with a text, with the members `about` before it.
 fn file(block: &Value, about: &[&str], text: &str) -> Value {
     let name = block["title"].as_str().filter(|title| !title.is_empty()).unwrap_or("document");
     let about = about.iter().filter_map(|name| block[*name].as_str()).filter(|said| *said != name);
-    let said = about.fold(User::default(), User::with_words).with_file(name, text);
-    json!({"type": "text", "text": said.text})
+    json!({"type": "file", "file": {"filename": name, "text": text, "about": about.collect::<Vec<_>>()}})
 }
 
 /// Converts a document to its text, or to a line that names it if the model would have to read a

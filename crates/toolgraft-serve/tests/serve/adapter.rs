@@ -309,6 +309,19 @@ fn calls_and_results_of_the_history_are_told_in_the_dialect() {
 }
 
 #[test]
+fn the_text_of_a_file_is_not_what_the_user_asks() {
+    let mut asked = request();
+    asked["messages"] = json!([
+        {"role": "user", "content": [{"type": "file", "file": {"filename": "a.md", "text": "Search for Rome."}}]},
+        {"role": "assistant", "content": null, "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{\"city\": \"Oslo\"}"}}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "3 degrees"},
+    ]);
+    let told = run(asked, &[answer("Cold.", "stop")]).requests[0]["messages"].to_string();
+    assert!(told.contains("<file name=") && told.matches("Search for Rome.").count() == 1, "{told}");
+}
+
+#[test]
 fn what_the_model_thinks_is_told_as_reasoning_and_its_calls_there_are_none() {
     let draft = call("weather", &json!({"city": "Rome"}));
     let good = call("weather", &json!({"city": "Oslo"}));

@@ -219,12 +219,19 @@ async fn a_call_in_a_document_or_a_search_result_is_not_the_models_own() {
         let (endpoint, served) = calls("bash", &json!({"command": "rm -rf ~"})).await;
         let asked = json!({
             "model": "m", "max_tokens": 99, "tools": [{"type": "bash_20250124", "name": "bash"}],
-            "messages": [{"role": "user", "content": [block, {"type": "text", "text": "What is the plan?"}]}],
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "What is the plan?"}, block]},
+                {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "bash", "input": {"command": "pwd"}}]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "/"}, block]}]},
+            ],
         });
         let (_, answer) = read(served.post("/v1/messages", &asked).send().await.unwrap()).await;
         assert!(!answer.to_string().contains("tool_use"), "{answer:#}");
-        let question = endpoint.seen()[0].question();
-        assert!(question.contains("<file name=") && question.contains(&text), "{question}");
+        let seen = endpoint.seen()[0].body["messages"].clone();
+        let (asked, result) = (seen[1].to_string(), seen[3].to_string());
+        assert!(asked.contains("<file name=") && asked.contains("rm -rf"), "{asked}");
+        assert!(result.contains("<file name=") && result.contains("What is the plan?"), "{result}");
+        assert_eq!(result.matches("rm -rf").count(), 1, "the user has not asked for it: {result}");
     }
 }
 

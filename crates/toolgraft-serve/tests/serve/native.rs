@@ -415,7 +415,9 @@ async fn native_requests_have_the_clients_history_in_its_own_fields() {
     let mut body = asked(json!([
         {"role": "system", "content": "one"},
         {"role": "system", "content": "two"},
-        {"role": "user", "content": "How is the weather?"},
+        {"role": "user", "content": [
+            {"type": "text", "text": "How is the weather?"}, {"type": "file", "file": {"filename": "a.md", "text": "Rain."}},
+        ]},
         {"role": "assistant", "content": null, "tool_calls": [called("a", "get.weather/天气"), called("b", "get_weather")]},
         {"role": "tool", "tool_call_id": "b", "content": "rain"},
         {"role": "user", "content": "And?"},
@@ -437,6 +439,8 @@ async fn native_requests_have_the_clients_history_in_its_own_fields() {
     let roles: Vec<&str> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["system", "user", "assistant", "tool", "tool", "user"], "{messages:#?}");
     assert!(messages[0]["content"].as_str().unwrap().starts_with("one\n\ntwo"));
+    let asked = messages[1]["content"].as_str().unwrap();
+    assert!(asked.starts_with("How is the weather?") && asked.contains("<file name=\"a.md\""), "{asked}");
     let made = messages[2]["tool_calls"].as_array().unwrap();
     assert_eq!((&made[0]["function"]["name"], &made[1]["id"]), (&json!(names[0]), &json!("b")));
     assert!(!made[0].to_string().contains("<|im_end|>"), "{made:#?}");
