@@ -112,7 +112,7 @@ pub struct Adapter {
     writer: Box<dyn Writer>,
     /// `true` if the client gets a stream.
     is_stream: bool,
-    /// The answer so far for a client that gets no stream.
+    /// The answer so far.
     whole: Collected,
     answer: Option<Decoder>,
     /// The body to send next.
@@ -211,6 +211,17 @@ impl Adapter {
         self.request.is_none() && self.answer.is_some()
     }
 
+    /// Returns the text of a streamed answer so far, or the model's refusal, without what the stream said before it
+    /// turned out to be reasoning.
+    pub fn content(&self) -> String {
+        format!("{}{}", self.whole.text, self.whole.refusal)
+    }
+
+    /// Returns the reasoning of a streamed answer so far.
+    pub fn reasoning(&self) -> &str {
+        &self.whole.reasoning
+    }
+
     /// Returns the error that the answer ended with; in a stream its event is part of the text.
     pub fn refusal(&self) -> Option<&Refusal> {
         self.refusal.as_ref()
@@ -283,13 +294,14 @@ impl Adapter {
         if let Out::Failed(fault) = &out {
             self.refusal = Some(Refusal::of(self.shape, fault.clone()));
         }
+        // A failure, the only fault of a piece, is above.
+        _ = self.whole.push(&out);
         match out {
             out if self.is_stream => self.writer.write(out, &mut self.text),
             Out::Finish(finish) => {
                 self.text = self.writer.whole(std::mem::take(&mut self.whole).pieces(), finish).to_string();
             }
-            // A failure, the only fault of a piece, is above.
-            out => drop(self.whole.push(out)),
+            _ => {}
         }
     }
 }

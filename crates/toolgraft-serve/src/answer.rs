@@ -102,7 +102,7 @@ impl Running {
         let mut all = Collected::default();
         while let Some(next) = self.next().await {
             if let Next::Out(out) = next {
-                all.push(out)?;
+                all.push(&out)?;
             }
         }
         let finish = all.finish.take().unwrap_or_default();

@@ -74,22 +74,22 @@ impl Collected {
     ///
     /// # Errors
     /// Fails if the piece is a failure.
-    pub(super) fn push(&mut self, out: Out) -> Result<(), Fault> {
+    pub(super) fn push(&mut self, out: &Out) -> Result<(), Fault> {
         match out {
-            Out::Fields(fields) => self.fields.extend(fields),
-            Out::Reasoning(text) => self.reasoning.push_str(&text),
-            Out::Text(text) => self.text.push_str(&text),
-            Out::Refusal(text) => self.refusal.push_str(&text),
+            Out::Fields(fields) => self.fields.extend(fields.clone()),
+            Out::Reasoning(text) => self.reasoning.push_str(text),
+            Out::Text(text) => self.text.push_str(text),
+            Out::Refusal(text) => self.refusal.push_str(text),
             Out::Reclassified(Region::Content, bytes) => {
-                self.reasoning.truncate(self.reasoning.len().saturating_sub(bytes));
+                self.reasoning.truncate(self.reasoning.len().saturating_sub(*bytes));
             }
             Out::Reclassified(_, bytes) => {
-                let moved = self.text.split_off(self.text.len().saturating_sub(bytes));
+                let moved = self.text.split_off(self.text.len().saturating_sub(*bytes));
                 self.reasoning.push_str(&moved);
             }
-            Out::Call(call) => self.calls.push(call),
-            Out::Finish(finish) => self.finish = Some(finish),
-            Out::Failed(fault) => return Err(fault),
+            Out::Call(call) => self.calls.push(call.clone()),
+            Out::Finish(finish) => self.finish = Some(finish.clone()),
+            Out::Failed(fault) => return Err(fault.clone()),
         }
         Ok(())
     }

@@ -344,6 +344,18 @@ fn an_open_profile_that_answers_at_once_is_told_once_more_as_content() {
     assert!(seen.requests[0]["messages"][0]["role"] == "user", "that profile wants no system message");
 }
 
+/// The stream cannot take back what it said.
+#[test]
+fn what_turns_out_to_be_reasoning_is_none_of_the_content() {
+    let mut adapter = Adapter::new(&config(), request()).unwrap();
+    adapter.request();
+    for chunk in answer("I think about it.</think>\nSunny.", "stop") {
+        adapter.push(&chunk.to_string()).unwrap();
+    }
+    adapter.end().unwrap();
+    assert_eq!((adapter.reasoning(), &*adapter.content()), ("I think about it.", "\n\nSunny."));
+}
+
 #[test]
 fn what_is_wrong_is_named_with_its_place() {
     let cases = [
