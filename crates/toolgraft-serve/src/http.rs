@@ -38,7 +38,6 @@ use super::responses::Responses;
 use super::search::search;
 use super::shape::{Hosted, Places, Shape, Writer};
 use super::shared::Shared;
-use super::store::ClientStore;
 use super::upstream::{GOOGLE_KEY, client_key};
 use toolgraft::Model;
 use toolgraft::agent::TurnRecord;
@@ -153,7 +152,7 @@ async fn not_allowed(request: Request) -> Fault {
 /// The response for a fault, which [`at_the_door`] writes in the form of the client's interface.
 impl IntoResponse for Fault {
     fn into_response(self) -> Response {
-        let mut response = Response::default();
+        let mut response = StatusCode::INTERNAL_SERVER_ERROR.into_response();
         response.extensions_mut().insert(self);
         response
     }
@@ -431,10 +430,8 @@ async fn answered(
         if let Some(answer) = shape.at_once(&body) {
             return Ok(whole(StatusCode::OK, &answer));
         }
-        let (length, sent, state) = (body.len(), body.clone(), shared.clone());
-        let kept = shared.kept.of(client_key(&parts.headers).as_deref());
-        let read = move || read(&state, shape, beside, &sent, &kept);
-        let (request, places, mut writer) = shared.apart(length >= LARGE_BODY, Span::none(), read).await??;
+        let length = body.len();
+        let (request, places, mut writer) = read(&shared, shape, beside, body.clone(), &parts.headers).await?;
         let placed = |fault| places.translate(shape, fault);
         let line = line_of(&parts, &shared, &request.model);
         if let Some(hosted) = request.hosted() {
@@ -529,10 +526,8 @@ async fn counted(
 ) -> Result<Response, Fault> {
     let (parts, body) = request.into_parts();
     let body = admission::body(&parts, body, &shared.config).await?;
-    let (length, state) = (body.len(), shared.clone());
-    let kept = shared.kept.of(client_key(&parts.headers).as_deref());
-    let read = move || read(&state, shape, beside, &body, &kept);
-    let (request, places, _) = shared.apart(length >= LARGE_BODY, Span::none(), read).await??;
+    let length = body.len();
+    let (request, places, _) = read(&shared, shape, beside, body, &parts.headers).await?;
     line_of(&parts, &shared, &request.model);
     let request = shared.known(request).await;
     let is_large = request.is_large(length);
@@ -544,16 +539,21 @@ async fn counted(
 }
 
 /// Reads a body into a request, with the places of its messages and the writer for its answer.
-fn read(
-    shared: &Shared,
+async fn read(
+    shared: &Arc<Shared>,
     shape: &'static dyn Shape,
     beside: Map<String, Value>,
-    body: &[u8],
-    kept: &ClientStore,
+    body: Bytes,
+    headers: &HeaderMap,
 ) -> Result<(ChatRequest, Places, Box<dyn Writer>), Fault> {
-    let (mut object, tools) = request::object(body, shape, &shared.cache)?;
-    object.extend(beside);
-    ChatRequest::read(shape, object, tools, &shared.config, kept)
+    let (length, state) = (body.len(), shared.clone());
+    let kept = shared.kept.of(client_key(headers).as_deref());
+    let read = move || {
+        let (mut object, tools) = request::object(&body, shape, &state.cache)?;
+        object.extend(beside);
+        ChatRequest::read(shape, object, tools, &state.config, &kept)
+    };
+    shared.apart(length >= LARGE_BODY, Span::none(), read).await?
 }
 
 /// Makes the driver for a request that cannot be passed through, and returns it with the prepared list of its tools.

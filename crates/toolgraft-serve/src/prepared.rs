@@ -123,7 +123,8 @@ impl Prepared {
         turn.reads = wanted.way.reads;
         let wording = PromptWording::new(catalog.clone(), &options, &turn)
             .map_err(|error| Fault::field("tools", format!("the tools cannot be described: {error}")))?;
-        // The client wrote its descriptions for an endpoint that takes tools, so they are not cut.
+        // The client wrote its descriptions for an endpoint that takes tools, so they are not cut
+        // where the request carries the tools.
         let wording = wording.with_whole_descriptions();
         let cut = (wording.cut_descriptions().unwrap_or(0), catalog.offered().count());
         let wording = match profile.system {

@@ -47,6 +47,7 @@ impl Reservation {
     /// Attaches the reservations to the answer's body: they are returned after its last byte.
     pub(super) fn until_over(self, response: Response) -> Response {
         let length = response.body().size_hint().exact();
+        // The closure owns the reservations and reads nothing: they are dropped with the body.
         let mut response = response.map(|body| Body::from_stream(body.into_data_stream().inspect(move |_| _ = &self)));
         if let Some(length) = length {
             response.headers_mut().entry(header::CONTENT_LENGTH).or_insert(length.into());
