@@ -4,8 +4,9 @@ use serde_json::{Map, Value};
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::Profile;
 use toolgraft::tools::ToolsMode;
-use toolgraft_serve::{Config, Embedded, Refusal};
+use toolgraft_serve::{Adapter, Config, Embedded, Refusal};
 
+use crate::history::{NO_TEXT, status};
 use crate::{Mistake, settings};
 
 /// Settings of a prompt that a request has itself, or that serve has no use for.
@@ -42,6 +43,24 @@ pub fn embedded(mut settings: Map<String, Value>) -> Result<Embedded, Mistake> {
         config = config.with_style(options.style);
     }
     Embedded::new(config.with_prompt(options)).map_err(|error| Mistake::Setting(error.to_string()))
+}
+
+/// Begins a turn: the exchange for a request to Chat Completions, whose messages must not even have the mistakes that a
+/// server forgives.
+///
+/// # Errors
+///
+/// [`Mistake::Tool`] if the request cannot be answered; the error names what is wrong.
+pub fn turn(server: &Embedded, body: &str) -> Result<Adapter, Mistake> {
+    let request: Value = serde_json::from_str(body).map_err(Mistake::tool)?;
+    for (at, message) in request["messages"].as_array().into_iter().flatten().enumerate() {
+        let has_text = matches!(message["content"], Value::Null | Value::String(_) | Value::Array(_));
+        let checked = if has_text { status(message).map(drop) } else { Err(NO_TEXT.to_owned()) };
+        checked.map_err(|wrong| Mistake::Tool(format!("messages[{at}]: {wrong}")))?;
+    }
+    let begun = server.begin("/v1/chat/completions", body.as_bytes(), false);
+    let begun = begun.map_err(|refusal| Mistake::Tool(placed(&refusal)))?;
+    begun.ok_or_else(|| Mistake::Tool("the request needs no exchange".to_owned()))
 }
 
 /// Returns the message of a refusal with the field that is wrong before it.

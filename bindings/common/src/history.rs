@@ -15,6 +15,9 @@ use crate::Mistake;
 /// The name of a file that has none.
 const UNNAMED: &str = "file";
 
+/// The message about a content that is neither text nor a list of parts.
+pub(crate) const NO_TEXT: &str = "the content is not text";
+
 /// Returns the joined system texts of a client's messages, and the rest as a conversation. Calls
 /// are written in `dialect`; for a call without a result, the model gets a note in the language
 /// `lang`.
@@ -95,11 +98,15 @@ impl HistoryReader<'_> {
 /// Reads a result. Chat Completions has no field for the status of a call; a client that knows it
 /// adds `status`.
 fn outcome(result: &Value, text: String) -> Result<Outcome, String> {
-    let status = match result.get("status") {
-        None | Some(Value::Null) => Status::Result,
-        Some(status) => status.as_str().unwrap_or_default().parse().map_err(|error| format!("status: {error}"))?,
-    };
-    Ok(Outcome::new(status, text))
+    Ok(Outcome::new(status(result)?, text))
+}
+
+/// Returns the status that a result states.
+pub(crate) fn status(result: &Value) -> Result<Status, String> {
+    match result.get("status") {
+        None | Some(Value::Null) => Ok(Status::Result),
+        Some(status) => status.as_str().unwrap_or_default().parse().map_err(|error| format!("status: {error}")),
+    }
 }
 
 /// Returns a content's text. An image in it is an error.
@@ -129,7 +136,7 @@ fn said(mut content: Value) -> Result<User, String> {
                 };
             }
         }
-        _ => return Err("the content is not text".to_owned()),
+        _ => return Err(NO_TEXT.to_owned()),
     }
     Ok(said)
 }

@@ -11,7 +11,7 @@ mod tools;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-pub use exchange::{embedded, placed};
+pub use exchange::{embedded, placed, turn};
 pub use history::read;
 pub use prompt::{render, results};
 pub use reader::MessageParser;

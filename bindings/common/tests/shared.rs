@@ -6,9 +6,9 @@
 use serde_json::{Map, Value, json};
 use toolgraft::message::DeltaKind;
 use toolgraft_bindings::{
-    MessageParser, Mistake, ParserSettings, ToolSet, embedded, options, placed, render, results, tool,
+    MessageParser, Mistake, ParserSettings, ToolSet, embedded, options, render, results, tool, turn,
 };
-use toolgraft_serve::{Adapter, Refusal};
+use toolgraft_serve::Adapter;
 
 fn settings(value: Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
@@ -75,13 +75,12 @@ fn results_and_rejected_calls_are_told_together() {
     assert!(render(&known(), options).unwrap().contains("forecast"));
 }
 
-/// Begins the exchange for a client's messages, with the tool `forecast`.
-fn begun(messages: &[Value], settings: Map<String, Value>) -> Result<Adapter, Refusal> {
+/// Begins a turn with a client's messages and the tool `forecast`.
+fn begun(messages: &[Value], settings: Map<String, Value>) -> Result<Adapter, Mistake> {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     let tool = json!({"type": "function", "function": {"name": "forecast", "parameters": schema}});
     let body = json!({"model": "m", "stream": true, "messages": messages, "tools": [tool]});
-    let begun = embedded(settings).unwrap().begin("/v1/chat/completions", body.to_string().as_bytes(), false)?;
-    Ok(begun.unwrap())
+    turn(&embedded(settings).unwrap(), &body.to_string())
 }
 
 /// Returns the messages that the model gets.
@@ -147,15 +146,18 @@ fn a_result_after_a_second_message_of_the_model_belongs_to_its_call() {
 fn what_cannot_be_read_is_named_by_its_message() {
     let call = json!({"id": "a", "function": {"name": "forecast", "arguments": "{}"}});
     let history = [json!({"role": "user", "content": "Hi"}), json!({"role": "assistant", "tool_calls": [call]})];
+    let result = json!({"role": "tool", "tool_call_id": "a", "content": "no", "status": "bad"});
     for (message, place) in [
         (json!(7), "messages[2]: "),
         (json!({"content": "Hi"}), "messages[2].role: "),
         (json!({"role": "critic", "content": "Hi"}), "messages[2].role: expected 'system'"),
+        (json!({"role": "user", "content": 3}), "messages[2]: the content is not text"),
         (json!({"role": "assistant", "tool_calls": [{}]}), "messages[2].tool_calls[0].function.name: "),
+        (result, "messages[2]: status: "),
     ] {
         let messages: Vec<Value> = history.iter().cloned().chain([message]).collect();
-        let wrong = placed(&begun(&messages, Map::new()).err().unwrap());
-        assert!(wrong.starts_with(place), "{place} {wrong:?}");
+        let wrong = begun(&messages, Map::new()).err();
+        assert!(matches!(&wrong, Some(Mistake::Tool(words)) if words.starts_with(place)), "{place} {wrong:?}");
     }
 }
 

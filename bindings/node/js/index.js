@@ -277,7 +277,7 @@ class Pieces {
     const last = text.charCodeAt(text.length - 1);
     const isCut = last >= 0xd800 && last <= 0xdbff;
     this.#rest = isCut ? text.slice(-1) : "";
-    return isCut ? text.slice(0, -1) : text;
+    return (isCut ? text.slice(0, -1) : text).toWellFormed();
   }
 
   /** What no further piece completes: half a character is the one that stands for none. */
@@ -432,8 +432,6 @@ export class Turn {
   #text = new Pieces();
   #reasoning = new Pieces();
   #calls = [];
-  #content = "";
-  #thought = "";
   #end = null;
 
   constructor(tools, messages, { output, toolChoice = null, maxCalls = null, ...options } = {}) {
@@ -446,10 +444,10 @@ export class Turn {
     const body = {
       model: options.model ?? "model",
       stream: true,
-      messages: [...messages].map(checked),
-      tools: functions.map(({ name, description, inputSchema: parameters }) => ({
+      messages: [...messages],
+      tools: functions.map(({ name, description, title, inputSchema: parameters, annotations }) => ({
         type: "function",
-        function: { name, description, parameters },
+        function: { name, description: description ?? title, parameters, annotations },
       })),
       tool_choice: isWord ? toolChoice : { function: { name: toolChoice } },
       parallel_tool_calls: maxCalls ? false : null,
@@ -457,7 +455,7 @@ export class Turn {
     };
     const shared = exchangesOf(settings(options, "a turn"));
     const given = json(body, "the messages");
-    this.#native = guarded(() => shared.begin(given));
+    this.#native = guarded(() => shared.turn(given));
   }
 
   request() {
@@ -499,8 +497,6 @@ export class Turn {
         const [text, thought] = [delta.content || delta.refusal, delta.reasoning_content];
         if (text) told.push({ type: "text", text });
         if (thought) told.push({ type: "reasoning", text: thought });
-        this.#content += text ?? "";
-        this.#thought += thought ?? "";
         for (const { id, function: { name: tool, arguments: args } } of delta.tool_calls ?? []) {
           this.#calls.push({ id, tool, arguments: JSON.parse(args) });
         }
@@ -518,11 +514,11 @@ export class Turn {
   }
 
   get content() {
-    return this.#content;
+    return this.#native.content();
   }
 
   get reasoning() {
-    return this.#thought;
+    return this.#native.reasoning();
   }
 
   get finishReason() {
@@ -534,12 +530,3 @@ export class Turn {
   }
 }
 
-/** A message whose faults the exchange would forgive. */
-function checked(message, at) {
-  const { content = null, status = null } = message ?? {};
-  if (content !== null && typeof content !== "string" && !Array.isArray(content)) {
-    throw new ToolError(`messages[${at}]: the content is not text`);
-  }
-  if (status !== null) guarded(() => half.status(status));
-  return message;
-}

@@ -1,7 +1,7 @@
 //! Requests of a client with tools, answered by the exchange of `toolgraft serve` without HTTP.
 
 use napi_derive::napi;
-use toolgraft_bindings::{Mistake, embedded, placed};
+use toolgraft_bindings::{Mistake, embedded, placed, turn};
 use toolgraft_serve::{Adapter, Embedded, Refusal};
 
 use crate::error::{Result, Settings, thrown};
@@ -24,11 +24,10 @@ impl Exchanges {
         embedded(map).map(Exchanges).map_err(|mistake| settings.thrown(mistake))
     }
 
-    /// Begins the exchange for the body of a request to Chat Completions, in JSON.
+    /// Begins a turn: the exchange for the body of a request to Chat Completions, in JSON.
     #[napi]
-    pub fn begin(&self, body: String) -> Result<Option<Exchange>> {
-        let begun = self.0.begin("/v1/chat/completions", body.as_bytes(), false);
-        Ok(begun.map_err(refused)?.map(Exchange))
+    pub fn turn(&self, body: String) -> Result<Exchange> {
+        turn(&self.0, &body).map(Exchange).map_err(thrown)
     }
 }
 
@@ -61,6 +60,18 @@ impl Exchange {
     #[napi]
     pub fn is_streaming(&self) -> bool {
         self.0.is_streaming()
+    }
+
+    /// Returns the text of the answer so far.
+    #[napi]
+    pub fn content(&self) -> String {
+        self.0.content()
+    }
+
+    /// Returns the reasoning so far.
+    #[napi]
+    pub fn reasoning(&self) -> String {
+        self.0.reasoning().to_owned()
     }
 
     /// Returns a message about an answer that is not what was requested.

@@ -54,6 +54,27 @@ test("reasoning is told apart, in its own field too", () => {
   other.request();
   assert.deepEqual(other.pushReasoning("Hm."), [{ type: "reasoning", text: "Hm." }]);
   assert.equal(other.reasoning, "Hm.");
+  const late = new Turn(TOOLS, ASKED);
+  answered(late, ["I think about it.</think>\nSunny."]);
+  assert.deepEqual([late.reasoning, late.content], ["I think about it.", "\n\nSunny."]);
+});
+
+test("half of a character does not end the turn", () => {
+  const turn = new Turn(TOOLS, ASKED);
+  answered(turn, ["Sun \ud83d ny."], 100);
+  assert.deepEqual([turn.content, turn.finishReason], ["Sun \ufffd ny.", "stop"]);
+});
+
+test("a tool has its title and its hints", () => {
+  const [{ content }] = new Turn([{ name: "f", title: "Tells the weather" }], ASKED).request();
+  assert.match(content, /Tells the weather/);
+  const made = { id: "a", type: "function", function: { name: "forecast", arguments: '{"city": "Oslo"}' } };
+  const copied = [{ role: "assistant", tool_calls: [made] }, { role: "tool", tool_call_id: "a", content: CALL }];
+  for (const [readOnlyHint, calls] of [[true, 1], [false, 0]]) {
+    const turn = new Turn([{ ...TOOLS[0], annotations: { readOnlyHint } }], [...ASKED, ...copied]);
+    answered(turn, [CALL]);
+    assert.equal(turn.calls.length, calls, "a copied call is made only if it reads");
+  }
 });
 
 test("an answer that never matches says why", () => {

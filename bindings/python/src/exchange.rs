@@ -4,7 +4,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use toolgraft_bindings::{embedded, placed};
+use toolgraft_bindings::{embedded, placed, turn};
 use toolgraft_serve::{Adapter, Embedded, Refusal};
 
 use crate::error::raised;
@@ -38,6 +38,11 @@ impl Exchanges {
     fn begin(&self, py: Python<'_>, path: &str, body: &[u8], passes: bool) -> PyResult<Option<Exchange>> {
         let begun = py.detach(|| self.0.begin(path, body, passes)).map_err(refused)?;
         Ok(begun.map(Exchange))
+    }
+
+    /// Begins a turn: the exchange for the body of a request to Chat Completions.
+    fn turn(&self, py: Python<'_>, body: &str) -> PyResult<Exchange> {
+        py.detach(|| turn(&self.0, body)).map(Exchange).map_err(raised)
     }
 }
 
@@ -101,6 +106,18 @@ impl Exchange {
     #[getter]
     fn left_out(&self) -> &str {
         self.0.left_out()
+    }
+
+    /// The text of a streamed answer so far.
+    #[getter]
+    fn content(&self) -> String {
+        self.0.content()
+    }
+
+    /// The reasoning of a streamed answer so far.
+    #[getter]
+    fn reasoning(&self) -> &str {
+        self.0.reasoning()
     }
 
     /// A message for the user if the answer is not what was requested; otherwise `None`.

@@ -55,6 +55,37 @@ class Turns(unittest.TestCase):
         turn = Turn(TOOLS, ASKED)
         answered(turn, CALL.replace("city", "town"), "<think>A town?</think>\n" + CALL)
         self.assertEqual((len(turn.calls), turn.reasoning), (1, ""))
+        turn.calls.clear()
+        self.assertEqual(len(turn.calls), 1)
+        turn = Turn(TOOLS, ASKED)
+        answered(turn, "I think about it.</think>\nSunny.")
+        self.assertEqual((turn.reasoning, turn.content), ("I think about it.", "\n\nSunny."))
+
+    def test_a_chunk_that_is_no_text_does_not_end_the_turn(self) -> None:
+        turn = Turn(TOOLS, ASKED)
+        turn.request()
+        wrong: list[tuple[Any, type[Exception]]] = [("Sun \ud83d", UnicodeEncodeError), (3, TypeError)]
+        for chunk, error in wrong:
+            with self.assertRaises(error):
+                turn.push(chunk)
+        turn.push("Sunny.")
+        turn.finish()
+        self.assertEqual((turn.content, turn.finish_reason), ("Sunny.", "stop"))
+        with self.assertRaises(UnicodeEncodeError):
+            Turn(TOOLS, [{"role": "user", "content": "\ud83d"}])
+
+    def test_a_tool_has_its_title_and_its_hints(self) -> None:
+        sent = Turn([{"name": "f", "title": "Tells the weather"}], ASKED).request()
+        self.assertIn("Tells the weather", str(sent))
+        made = {"id": "a", "type": "function", "function": {"name": "forecast", "arguments": '{"city": "Oslo"}'}}
+        copied: list[dict[str, Any]] = [
+            {"role": "assistant", "tool_calls": [made]},
+            {"role": "tool", "tool_call_id": "a", "content": CALL},
+        ]
+        for hint, calls in ((True, 1), (False, 0)):
+            turn = Turn([{**TOOLS[0], "annotations": {"readOnlyHint": hint}}], [*ASKED, *copied])
+            answered(turn, CALL)
+            self.assertEqual(len(turn.calls), calls, "a copied call is made only if it reads")
 
     def test_an_answer_that_never_matches_says_why(self) -> None:
         turn = Turn([], ASKED, output={"type": "integer"}, max_corrections=1)
@@ -98,7 +129,7 @@ class Turns(unittest.TestCase):
             with self.assertRaises(toolgraft.ToolgraftError):
                 Turn(TOOLS, messages)
         with self.assertRaises(toolgraft.SettingError):
-            Turn(TOOLS, ASKED, system="Be brief.")
+            Turn(TOOLS, ASKED, system="Be brief.")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
         with self.assertRaises(toolgraft.StateError):
             Turn(TOOLS, ASKED).push("Too early.")
 

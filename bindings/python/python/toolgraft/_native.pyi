@@ -35,18 +35,24 @@ class _Keeping(_Reading, total=False):
     collect: bool
     keep_not_calls: bool
 
-class _Prompt(TypedDict, total=False):
+class _Teaching(TypedDict, total=False):
     model: Union[str, None]
     dialect: Dialect
     lang: Literal["en", "zh"]
     style: Literal["full", "compact"]
     listing: Literal["schema", "signature", "brief"]
-    system: Union[str, None]
     tool_choice: str
+
+class _Prompt(_Teaching, total=False):
+    system: Union[str, None]
     max_calls: Union[int, None]
     description_chars: Union[int, None]
 
 class _Results(_Prompt, total=False):
+    result_bytes: int
+
+class _TurnSettings(_Teaching, total=False):
+    max_calls: Union[Literal[1], None]
     result_bytes: int
 
 @final
@@ -386,6 +392,7 @@ class Refused(Exception): ...
 class Exchanges:
     def __new__(cls, *, max_corrections: int | None = None, **settings: Unpack[_Results]) -> Exchanges: ...
     def begin(self, path: str, body: bytes, passes: bool) -> Exchange | None: ...
+    def turn(self, body: str) -> Exchange: ...
 
 @final
 class Exchange:
@@ -400,6 +407,10 @@ class Exchange:
     def is_streaming(self) -> bool: ...
     @property
     def left_out(self) -> str: ...
+    @property
+    def content(self) -> str: ...
+    @property
+    def reasoning(self) -> str: ...
     @property
     def problem(self) -> str | None: ...
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
-from ._native import Catalog, Exchanges, Refused, SettingError, StateError, ToolError
-from ._words import Status
+from ._native import Catalog, Exchanges, SettingError, StateError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._native import _Results, _Told, _Tools  # pyright: ignore[reportPrivateUsage]
+    from ._native import _Told, _Tools, _TurnSettings  # pyright: ignore[reportPrivateUsage]
 
 _End = Literal["tool_calls", "length", "content_filter", "stop", "error"]
 
@@ -37,7 +36,7 @@ class Turn:
         *,
         output: dict[str, Any] | bool | None = None,
         max_corrections: int | None = None,
-        **settings: Unpack[_Results],
+        **settings: Unpack[_TurnSettings],
     ) -> None:
         if "system" in settings:
             raise SettingError("the system text is not a setting: put it first in `messages`")
@@ -49,26 +48,16 @@ class Turn:
         body: dict[str, Any] = {
             "model": settings.get("model") or "model",
             "stream": True,
-            "messages": [_checked(at, message) for at, message in enumerate(messages)],
-            "tools": [
-                {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
-                for tool in catalog.tools
-            ],
+            "messages": list(messages),
+            "tools": [_function(tool.to_dict()) for tool in catalog.tools],
             "tool_choice": tool_choice if is_word else {"function": {"name": tool_choice}},
             "parallel_tool_calls": False if max_calls else None,
         }
-        body["tools"] = [{"type": "function", "function": function} for function in body["tools"]]
         if output is not None:
             body["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "schema": output}}
-        try:
-            exchanges = _exchanges(json.dumps({**settings, "max_corrections": max_corrections}))
-            begun = exchanges.begin("/v1/chat/completions", json.dumps(body).encode(), False)
-        except Refused as refused:
-            raise ToolError(refused.args[1]) from refused
-        assert begun is not None, "nothing passes as it is"
-        self._exchange = begun
+        exchanges = _exchanges(json.dumps({**settings, "max_corrections": max_corrections}))
+        self._exchange = exchanges.turn(json.dumps(body, ensure_ascii=False))
         self._calls: list[tuple[str, str, dict[str, Any]]] = []
-        self._text = {"text": "", "reasoning": ""}
         self._end: _End | None = None
 
     def request(self) -> list[dict[str, Any]] | None:
@@ -94,7 +83,11 @@ class Turn:
     def _take(self, delta: dict[str, str], reason: str | None = None) -> _Told:
         if not self.is_streaming:
             raise StateError("no answer is expected: send `request` first, unless the turn is over")
-        return self._told(self._exchange.push(json.dumps({"choices": [{"delta": delta, "finish_reason": reason}]})))
+        for text in (*delta.values(), reason or ""):
+            if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise TypeError(f"expected a str, found {text!r}")
+        chunk = {"choices": [{"delta": delta, "finish_reason": reason}]}
+        return self._told(self._exchange.push(json.dumps(chunk, ensure_ascii=False)))
 
     def _told(self, events: bytes) -> _Told:
         """Takes events for a client of Chat Completions."""
@@ -114,8 +107,6 @@ class Turn:
                 for call in calls:
                     function: dict[str, str] = call["function"]
                     self._calls.append((call["id"], function["name"], json.loads(function["arguments"])))
-        for kind, text in told:
-            self._text[kind] += text
         return told
 
     @property
@@ -126,17 +117,17 @@ class Turn:
     @property
     def calls(self) -> list[tuple[str, str, dict[str, Any]]]:
         """Calls for the client to run: identifier, tool, arguments."""
-        return self._calls
+        return list(self._calls)
 
     @property
     def content(self) -> str:
         """The text of the answer so far."""
-        return self._text["text"]
+        return self._exchange.content
 
     @property
     def reasoning(self) -> str:
         """The model's reasoning so far."""
-        return self._text["reasoning"]
+        return self._exchange.reasoning
 
     @property
     def finish_reason(self) -> _End | None:
@@ -158,12 +149,12 @@ def _exchanges(settings: str) -> Exchanges:
     return Exchanges(**json.loads(settings))
 
 
-def _checked(at: int, message: dict[str, Any]) -> dict[str, Any]:
-    """A message without the faults that the exchange would forgive."""
-    if not hasattr(message, "get"):
-        return message
-    if not isinstance(message.get("content"), (str, list, type(None))):
-        raise ToolError(f"messages[{at}]: the content is not text")
-    if message.get("status") not in (None, *get_args(Status)):
-        raise ToolError(f"messages[{at}]: status: expected one of {', '.join(get_args(Status))}")
-    return message
+def _function(tool: dict[str, Any]) -> dict[str, Any]:
+    """A tool in MCP's form as a function of a request."""
+    function = {
+        "name": tool["name"],
+        "description": tool.get("description", tool.get("title")),
+        "parameters": tool.get("inputSchema"),
+        "annotations": tool.get("annotations"),
+    }
+    return {"type": "function", "function": function}
