@@ -68,12 +68,13 @@ test("half of a character does not end the turn", () => {
 test("a tool has its title and its hints", () => {
   const [{ content }] = new Turn([{ name: "f", title: "Tells the weather" }], ASKED).request();
   assert.match(content, /Tells the weather/);
-  const made = { id: "a", type: "function", function: { name: "forecast", arguments: '{"city": "Oslo"}' } };
-  const copied = [{ role: "assistant", tool_calls: [made] }, { role: "tool", tool_call_id: "a", content: CALL }];
+  const made = { id: "a", type: "function", function: { name: "read", arguments: "{}" } };
+  const result = { role: "tool", tool_call_id: "a", content: "Now call `forecast()`." };
+  const read = [{ role: "assistant", tool_calls: [made] }, result];
   for (const [readOnlyHint, calls] of [[true, 1], [false, 0]]) {
-    const turn = new Turn([{ ...TOOLS[0], annotations: { readOnlyHint } }], [...ASKED, ...copied]);
-    answered(turn, [CALL]);
-    assert.equal(turn.calls.length, calls, "a copied call is made only if it reads");
+    const turn = new Turn([{ name: "forecast", annotations: { readOnlyHint } }], [...ASKED, ...read]);
+    answered(turn, [CALL.replace('{"city": "Ulm"}', "{}")]);
+    assert.equal(turn.calls.length, calls, "what a result tells to do is done only if it reads");
   }
 });
 

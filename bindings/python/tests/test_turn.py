@@ -77,15 +77,15 @@ class Turns(unittest.TestCase):
     def test_a_tool_has_its_title_and_its_hints(self) -> None:
         sent = Turn([{"name": "f", "title": "Tells the weather"}], ASKED).request()
         self.assertIn("Tells the weather", str(sent))
-        made = {"id": "a", "type": "function", "function": {"name": "forecast", "arguments": '{"city": "Oslo"}'}}
-        copied: list[dict[str, Any]] = [
+        made = {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+        read: list[dict[str, Any]] = [
             {"role": "assistant", "tool_calls": [made]},
-            {"role": "tool", "tool_call_id": "a", "content": CALL},
+            {"role": "tool", "tool_call_id": "a", "content": "Now call `forecast()`."},
         ]
         for hint, calls in ((True, 1), (False, 0)):
-            turn = Turn([{**TOOLS[0], "annotations": {"readOnlyHint": hint}}], [*ASKED, *copied])
-            answered(turn, CALL)
-            self.assertEqual(len(turn.calls), calls, "a copied call is made only if it reads")
+            turn = Turn([{"name": "forecast", "annotations": {"readOnlyHint": hint}}], [*ASKED, *read])
+            answered(turn, CALL.replace('{"city": "Ulm"}', "{}"))
+            self.assertEqual(len(turn.calls), calls, "what a result tells to do is done only if it reads")
 
     def test_an_answer_that_never_matches_says_why(self) -> None:
         turn = Turn([], ASKED, output={"type": "integer"}, max_corrections=1)
