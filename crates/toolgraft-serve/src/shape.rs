@@ -147,12 +147,12 @@ pub(super) struct Results {
 /// A request's messages in the form of Chat Completions, each with its place in the original
 /// request.
 #[derive(Default)]
-pub(super) struct Messages {
+pub(super) struct MessageList {
     pub(super) list: Vec<Value>,
     places: Vec<String>,
 }
 
-impl Messages {
+impl MessageList {
     /// Adds a message made from this place.
     pub(super) fn push(&mut self, place: &str, message: Value) {
         self.list.push(message);

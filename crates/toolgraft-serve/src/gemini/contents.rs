@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 use super::fields::part;
 use crate::fault::Fault;
 use crate::pending_calls::PendingCalls;
-use crate::shape::{self, Messages, role_of};
+use crate::shape::{self, MessageList, role_of};
 use crate::vendor::asks;
 
 /// Messages, each with the place of the content that it was made from.
 #[derive(Default)]
 pub(super) struct ContentsReader {
-    pub(super) messages: Messages,
+    pub(super) messages: MessageList,
     waiting: PendingCalls,
 }
 

@@ -18,7 +18,7 @@ use self::blocks::part;
 use self::tools::tools_of;
 use self::writer::MessageStream;
 use super::fault::Fault;
-use super::shape::{Hosted, Messages as History, NO_THINKING, Read, Results, Shape, call, given, role_of, set};
+use super::shape::{Hosted, MessageList, NO_THINKING, Read, Results, Shape, call, given, role_of, set};
 use super::store::ClientStore;
 use super::vendor;
 use toolgraft::wire::take_member;
@@ -39,7 +39,7 @@ impl Shape for Messages {
         set(&mut body, "reasoning_effort", is_off.then_some(NO_THINKING));
         vendor::refuse(&body, &vendor::FIELDS.messages)?;
         vendor::leave_out(&mut body, &vendor::FIELDS.messages);
-        let mut messages = History::default();
+        let mut messages = MessageList::default();
         if let Some(system) = given(&mut body, "system") {
             messages.push("system", json!({"role": "system", "content": text(&system, "system")?}));
         }
@@ -119,7 +119,7 @@ fn text(content: &Value, place: &str) -> Result<String, Fault> {
 
 /// Adds a message as messages of Chat Completions: its results first, each of which is a message of
 /// its own.
-fn take(mut message: Value, place: &str, messages: &mut History) -> Result<(), Fault> {
+fn take(mut message: Value, place: &str, messages: &mut MessageList) -> Result<(), Fault> {
     let role = role_of(&message, &["user", "assistant", "system"], place)?;
     let content = message.get_mut("content").map(Value::take).unwrap_or_default();
     let blocks = match content {

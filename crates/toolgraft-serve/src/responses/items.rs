@@ -6,21 +6,21 @@ use serde_json::{Map, Value, json};
 
 use super::tools::{ACTIONS, full_name, input};
 use crate::fault::Fault;
-use crate::shape::{self, Messages, content_of, role_of};
+use crate::shape::{self, MessageList, content_of, role_of};
 use crate::store::ClientStore;
 use toolgraft::wire::take_member;
 
 /// Messages, each with the place of the item that it begins with.
 pub(super) struct ItemsReader {
     kept: ClientStore,
-    pub(super) messages: Messages,
+    pub(super) messages: MessageList,
     /// Tools found by searches of the client, each list with the place of its item.
     found: Vec<(String, Value)>,
 }
 
 impl ItemsReader {
     pub(super) fn new(kept: ClientStore) -> Self {
-        ItemsReader { kept, messages: Messages::default(), found: Vec::new() }
+        ItemsReader { kept, messages: MessageList::default(), found: Vec::new() }
     }
 
     pub(super) fn instructions(&mut self, text: String) {
