@@ -6,9 +6,10 @@ use std::sync::OnceLock;
 use jsonschema::{Draft, ValidationOptions, Validator, ValidatorMap};
 use serde_json::{Value, json};
 
-use super::depth::{levels, references, targets};
+use super::depth::levels;
 use super::nullable::nullable;
 use super::parts::visits;
+use super::references::{MAX_SCHEMA_REFERENCES, Targets};
 use super::work::{nodes, sum};
 use crate::cause::Cause;
 use crate::outcome::shortened;
@@ -28,10 +29,6 @@ pub const MAX_SCHEMA_NODES: usize = 20_000;
 /// Limit on the nesting of a schema's arrays and objects, with references followed. Calls are not checked against a
 /// deeper one, which takes more stack than a thread has: the schemas of 2,800 public tools have at most 19 levels.
 pub const MAX_SCHEMA_DEPTH: usize = 100;
-
-/// Limit on the number of different references in a schema. Calls are not checked against a schema with more: the
-/// schemas of 2,800 public tools have at most 9.
-pub const MAX_SCHEMA_REFERENCES: usize = 1_000;
 
 /// Approximate bytes of a compiled schema for each of its nodes, and of its branches in addition.
 const NODE_BYTES: usize = 1 << 10;
@@ -93,12 +90,12 @@ impl CompiledSchema {
         let nodes = nodes(server);
         let past = if nodes > MAX_SCHEMA_NODES {
             Some(PastLimit(MAX_SCHEMA_NODES, "nodes"))
-        } else if references(server).len() > MAX_SCHEMA_REFERENCES {
-            Some(PastLimit(MAX_SCHEMA_REFERENCES, "references"))
-        } else if levels(server) > MAX_SCHEMA_DEPTH {
-            Some(PastLimit(MAX_SCHEMA_DEPTH, "levels"))
         } else {
-            None
+            match levels(server) {
+                None => Some(PastLimit(MAX_SCHEMA_REFERENCES, "references")),
+                Some(levels) if levels > MAX_SCHEMA_DEPTH => Some(PastLimit(MAX_SCHEMA_DEPTH, "levels")),
+                Some(_) => None,
+            }
         };
         if let Some(past) = past {
             return Err(OutputSchemaError { message: past.to_string(), source: Some(Cause::new(past)) });
@@ -170,7 +167,8 @@ impl CompiledSchema {
 /// Returns an upper bound on the nodes that are compiled for validators of all subschemas, as [`MAX_BRANCH_WORK`] counts
 /// them: each may lead to all targets of references.
 pub(super) fn branch_work(schema: &Value) -> usize {
-    let of_targets: usize = targets(schema).into_iter().map(nodes).sum();
+    let Some(targets) = Targets::in_schema(schema) else { return usize::MAX };
+    let of_targets: usize = targets.parts.into_iter().map(nodes).sum();
     sum(schema, &|part| if part.is_object() { nodes(part) + of_targets } else { 0 })
 }
 

@@ -4,82 +4,52 @@
 //! each of a few bytes, take more stack than a thread has, and the process would abort. So the depth is measured before
 //! anything else is done.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::secrets::percent_decoded;
+use super::references::{Targets, references};
 
-/// The parts of a schema that the references in it lead to.
-struct Targets<'s> {
-    /// Each part once, however its references are spelled. A reference that is not a plain pointer may lead to any part;
-    /// it counts as one to the whole schema.
-    parts: Vec<&'s Value>,
-    /// The indices of the parts that the references in each part lead to.
-    next: Vec<Vec<usize>>,
-}
-
-impl<'s> Targets<'s> {
-    fn of(schema: &'s Value) -> Self {
-        let (mut parts, mut places, mut numbers) = (Vec::new(), HashMap::new(), HashMap::new());
-        for reference in references(schema) {
-            let target = reference.strip_prefix('#').and_then(|at| schema.pointer(&percent_decoded(at)));
-            let place = places.entry(target.map(std::ptr::from_ref).ok_or(reference)).or_insert(parts.len());
-            if *place == parts.len() {
-                parts.push(target.unwrap_or(schema));
-            }
-            numbers.insert(reference, *place);
-        }
-        let in_part = |part: &&Value| {
-            let found = references(part).into_iter().filter_map(|reference| numbers.get(reference).copied());
-            found.collect::<HashSet<usize>>().into_iter().collect()
-        };
-        Targets { next: parts.iter().map(in_part).collect(), parts }
-    }
-}
-
-/// Returns the parts of a schema that the references in it lead to, each once.
-pub(super) fn targets(schema: &Value) -> Vec<&Value> {
-    Targets::of(schema).parts
-}
-
-/// Returns an upper bound on the levels of the longest path through a schema.
-pub(super) fn levels(schema: &Value) -> usize {
-    let Targets { parts, next } = Targets::of(schema);
+/// Returns an upper bound on the levels of the longest path through a schema; `None` if its references may lead to too
+/// many parts.
+pub(super) fn levels(schema: &Value) -> Option<usize> {
+    let Targets { parts, of } = Targets::in_schema(schema)?;
+    let in_part = |part: &&Value| -> HashSet<usize> {
+        references(part).into_iter().filter_map(|reference| of.get(reference)).flatten().copied().collect()
+    };
+    let next: Vec<Vec<usize>> = parts.iter().map(|part| in_part(part).into_iter().collect()).collect();
     let parts: Vec<usize> = parts.into_iter().map(nesting).collect();
     let mut before = vec![Vec::new(); parts.len()];
     for (at, next) in next.iter().enumerate() {
         next.iter().for_each(|to| before[*to].push(at));
     }
     // Parts that lead to no circle, and the others that no circle leads to, are as deep as their longest path.
-    let (below, above) = (longest(&parts, &next), longest(&parts, &before));
+    let (below, above) = (longest(&parts, &next, &before), longest(&parts, &before, &next));
     let rest = || (0..parts.len()).filter(|at| below[*at].is_none());
     let most_below = below.iter().flatten().max().unwrap_or(&0);
     let most_above = rest().filter_map(|at| above[at]).max().unwrap_or(0);
     // A path passes each of the remaining parts at most once.
     let circles: usize = rest().filter(|at| above[*at].is_none()).map(|at| parts[at]).sum();
-    nesting(schema) + most_below + most_above + circles
+    Some(nesting(schema) + most_below + most_above + circles)
 }
 
 /// Returns the length of the longest path from each part; `None` if a path leads to a circle.
-fn longest(parts: &[usize], next: &[Vec<usize>]) -> Vec<Option<usize>> {
-    fn from(
-        at: usize,
-        parts: &[usize],
-        next: &[Vec<usize>],
-        known: &mut HashMap<usize, Option<usize>>,
-    ) -> Option<usize> {
-        if let Some(known) = known.get(&at) {
-            return *known;
+fn longest(parts: &[usize], next: &[Vec<usize>], before: &[Vec<usize>]) -> Vec<Option<usize>> {
+    let (mut most, mut found) = (vec![0; parts.len()], vec![None; parts.len()]);
+    let mut open: Vec<usize> = next.iter().map(Vec::len).collect();
+    let mut ended: Vec<usize> = (0..parts.len()).filter(|at| open[*at] == 0).collect();
+    while let Some(at) = ended.pop() {
+        let length = parts[at] + most[at];
+        found[at] = Some(length);
+        for from in &before[at] {
+            most[*from] = length.max(most[*from]);
+            open[*from] -= 1;
+            if open[*from] == 0 {
+                ended.push(*from);
+            }
         }
-        // A path that comes back before this one has ended is a circle.
-        known.insert(at, None);
-        let below = next[at].iter().try_fold(0, |most, to| Some(from(*to, parts, next, known)?.max(most)))?;
-        known.insert(at, Some(parts[at] + below));
-        Some(parts[at] + below)
     }
-    let mut known = HashMap::new();
-    (0..parts.len()).map(|at| from(at, parts, next, &mut known)).collect()
+    found
 }
 
 /// Returns the nesting depth of the arrays and objects of a value.
@@ -91,32 +61,15 @@ pub(super) fn nesting(value: &Value) -> usize {
     }
 }
 
-/// Returns the references in a schema, each once.
-pub(super) fn references(schema: &Value) -> Vec<&str> {
-    fn add<'s>(schema: &'s Value, found: &mut HashSet<&'s str>) {
-        match schema {
-            Value::Object(members) => {
-                for (key, part) in members {
-                    match part.as_str().filter(|_| key.ends_with("Ref") || key == "$ref") {
-                        Some(reference) => drop(found.insert(reference)),
-                        None => add(part, found),
-                    }
-                }
-            }
-            Value::Array(items) => items.iter().for_each(|part| add(part, found)),
-            _ => {}
-        }
-    }
-    let mut found = HashSet::new();
-    add(schema, &mut found);
-    found.into_iter().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+
+    fn levels(schema: &Value) -> usize {
+        super::levels(schema).expect("few references")
+    }
 
     /// So many references in a row.
     fn chain(links: usize, link: impl Fn(Value) -> Value) -> Value {
@@ -153,6 +106,23 @@ mod tests {
         assert_eq!(spelt, once, "a circle in two spellings is one");
         let parts: Vec<Value> =
             (0..600).map(|n| json!({"$anchor": format!("a{n}"), "$ref": format!("#a{}", n + 1)})).collect();
-        assert!(levels(&json!({"$ref": "#a0", "allOf": parts})) > 1_000);
+        assert_eq!(levels(&json!({"$ref": "#a0", "allOf": parts})), 3 + 600);
+        // What is only named like a reference, and an anchor, are no circle through all parts.
+        for b in [json!({"examples": [{"gitRef": "main"}]}), json!({"$dynamicRef": "#c"}), json!({"$ref": "#/$defs/c"})]
+        {
+            let mut defs: serde_json::Map<String, Value> =
+                (0..30).map(|n| (format!("a{n}"), json!({"properties": {"b": {"$ref": "#/$defs/b"}}}))).collect();
+            defs.extend([("b".to_owned(), b), ("c".to_owned(), json!({"$dynamicAnchor": "c"}))]);
+            let all: Vec<Value> = (0..30).map(|n| json!({"$ref": format!("#/$defs/a{n}")})).collect();
+            let depth = levels(&json!({"anyOf": all, "$defs": defs}));
+            assert!(depth < 20, "{depth}");
+        }
+        // A reference relative to where it is may lead on each time.
+        let relative: Vec<Value> =
+            (1..600).map(|n| json!({"$id": format!("http://a/{}", "n/".repeat(n)), "$ref": "n/"})).collect();
+        assert!(levels(&json!({"$id": "http://a/", "$ref": "n/", "allOf": relative})) > 600);
+        // Too many parts of the same name.
+        let alike = vec![json!({"$anchor": "a"}); 1_001];
+        assert_eq!(super::levels(&json!({"$ref": "#a", "allOf": alike})), None);
     }
 }

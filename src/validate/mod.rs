@@ -97,6 +97,7 @@ mod nothing;
 mod nullable;
 mod output;
 mod parts;
+mod references;
 mod restored;
 mod work;
 
@@ -112,9 +113,10 @@ use coerce::CoercionResult;
 use compile::CompiledSchema;
 use work::Work;
 
-pub use compile::{MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES, MAX_SCHEMA_REFERENCES, OutputSchemaError};
+pub use compile::{MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES, OutputSchemaError};
 pub use nothing::fits_nothing;
 pub use output::{Mismatch, OutputSchema};
+pub use references::MAX_SCHEMA_REFERENCES;
 pub use work::max_steps;
 pub use work::takes_long;
 

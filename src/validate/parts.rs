@@ -6,8 +6,8 @@
 use jsonschema::Draft;
 use serde_json::{Map, Value};
 
+use super::references::{REFERENCES, bases, candidates};
 use super::work::nodes;
-use crate::secrets::percent_decoded;
 
 /// Limit on the nesting of subschemas that are followed for one value, references included: as much as the stack of a
 /// server's thread allows.
@@ -24,7 +24,7 @@ type Flow = Option<()>;
 /// back to both: the validator follows such a circle once for each path into it, on each level again.
 pub(super) fn visits(root: &Value, draft: Draft, schema: &Value, value: &Value, limit: usize) -> Option<usize> {
     let modern = matches!(draft, Draft::Draft201909 | Draft::Draft202012);
-    let mut visits = Visits { root, modern, left: limit, named: None, chain: Vec::new(), levels: MAX_LEVELS };
+    let mut visits = Visits { root, modern, left: limit, bases: None, chain: Vec::new(), levels: MAX_LEVELS };
     visits.count(schema, value).map(|()| limit - visits.left)
 }
 
@@ -33,8 +33,8 @@ struct Visits<'s> {
     /// Keywords beside `$ref` apply, as in drafts from 2019-09 on.
     modern: bool,
     left: usize,
-    /// Subschemas with a name or an identifier of their own; collected when a reference is first looked up.
-    named: Option<Vec<&'s Value>>,
+    /// Collected when a reference is first looked up.
+    bases: Option<Vec<&'s Value>>,
     /// References that are being followed, each with its value.
     chain: Vec<(*const Value, *const Value)>,
     levels: usize,
@@ -44,7 +44,7 @@ impl<'s> Visits<'s> {
     fn count(&mut self, schema: &'s Value, value: &Value) -> Flow {
         self.spend(1)?;
         let Value::Object(keywords) = schema else { return Some(()) };
-        let refers = ["$ref", "$dynamicRef", "$recursiveRef"].iter().any(|key| keywords.contains_key(*key));
+        let refers = REFERENCES.iter().any(|key| keywords.contains_key(*key));
         let at = (std::ptr::from_ref(schema), std::ptr::from_ref(value));
         // The same schema for the same value again would be an endless circle.
         if self.levels == 0 || (refers && self.chain.contains(&at)) {
@@ -69,12 +69,14 @@ impl<'s> Visits<'s> {
     /// Counts all subschemas, each with the values that it may be evaluated for. A condition that depends on the value
     /// is assumed to apply.
     fn each(&mut self, schema: &'s Map<String, Value>, value: &Value) -> Flow {
-        for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
+        for key in REFERENCES {
             let Some(reference) = schema.get(key).and_then(Value::as_str) else { continue };
-            match self.candidates(reference) {
-                Some(found) => found.into_iter().try_for_each(|target| self.count(target, value))?,
-                None => self.spend(FOREIGN.saturating_mul(nodes(value)))?,
+            let root = self.root;
+            let found = candidates(self.bases.get_or_insert_with(|| bases(root)), reference);
+            if found.is_empty() {
+                self.spend(FOREIGN.saturating_mul(nodes(value)))?;
             }
+            found.into_iter().try_for_each(|target| self.count(target, value))?;
             if key == "$ref" && !self.modern {
                 return Some(());
             }
@@ -124,57 +126,9 @@ impl<'s> Visits<'s> {
         Some(())
     }
 
-    /// Returns all possible targets of a reference; `None` if none is a part of the schema.
-    fn candidates(&mut self, reference: &str) -> Option<Vec<&'s Value>> {
-        let root = self.root;
-        let fragment = reference.split_once('#').map_or("", |(_, fragment)| fragment);
-        let fragment = percent_decoded(fragment);
-        let named = self.named.get_or_insert_with(|| {
-            let mut named = Vec::new();
-            find_named(root, &mut named);
-            // Without this check, two equal bases would count as two paths.
-            if !named.iter().any(|schema| std::ptr::eq(*schema, root)) {
-                named.push(root);
-            }
-            named
-        });
-        let found: Vec<&Value> = match fragment.is_empty() || fragment.starts_with('/') {
-            true => named.iter().filter_map(|base| base.pointer(&fragment)).collect(),
-            false => {
-                let is_name = |schema: &&&Value| {
-                    ["$anchor", "$dynamicAnchor", "$id", "id"]
-                        .iter()
-                        .filter_map(|key| schema.get(*key)?.as_str())
-                        .any(|name| name.trim_start_matches('#') == fragment)
-                };
-                named.iter().filter(is_name).copied().collect()
-            }
-        };
-        (!found.is_empty()).then_some(found)
-    }
-
     fn spend(&mut self, steps: usize) -> Flow {
         self.left = self.left.checked_sub(steps)?;
         Some(())
-    }
-}
-
-/// Adds the subschemas that have a name or an identifier of their own, or seem to.
-fn find_named<'s>(schema: &'s Value, named: &mut Vec<&'s Value>) {
-    match schema {
-        Value::Object(members) => {
-            let keys = ["$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"];
-            if keys
-                .iter()
-                .filter_map(|key| members.get(*key))
-                .any(|name| name.is_string() || name == &Value::Bool(true))
-            {
-                named.push(schema);
-            }
-            members.values().for_each(|part| find_named(part, named));
-        }
-        Value::Array(items) => items.iter().for_each(|part| find_named(part, named)),
-        _ => {}
     }
 }
 

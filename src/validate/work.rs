@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use serde_json::Value;
 
-use super::depth::references;
+use super::references::references;
 
 /// Steps that every check may take. A step is one evaluation of a subschema for a value, or one visit of a value during
 /// coercion.

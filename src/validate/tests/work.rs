@@ -351,7 +351,7 @@ fn what_is_compiled_for_the_branches_is_counted_before() {
             "$defs": {"e": {"anyOf": (0..n).map(operation).collect::<Vec<_>>()}}})
     };
     let work = compile::branch_work;
-    // Each of the objects is compiled with all that it holds or leads to.
+    // Each of the objects is compiled with all that it holds or may lead to.
     assert_eq!(work(&json!({"a": {"b": {}}})), 3 + 2 + 1);
     let one = json!({"$defs": {"e": {"$ref": "#/$defs/e"}}});
     assert_eq!(work(&one), (4 + 2) + (3 + 2) + (2 + 2));
