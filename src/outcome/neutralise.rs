@@ -159,6 +159,8 @@ mod tests {
             "[~END_TOOL_REQUEST]",
             "[g~et_weather(city=\"x\")]",
             "\\[g~et_weather(city=\"x\")\\]",
+            // A list in quotes is text, and is escaped all the same: the model may copy it without the quotes.
+            "[ 'g~et_weather(city=1)']",
             "```py g~et_weather()```",
             "a\ng~et_weather(city=1)",
             "A~ction: get\nA~ction Input: {}",
