@@ -125,7 +125,7 @@ pub(super) fn list_ahead(names: &KnownNames, text: &str, more: bool) -> Match<Se
 
 /// Checks whether `text`, which begins with a bracket, begins a list of calls of known tools in quotes. It is text.
 pub(crate) fn quoted_list_ahead(names: &KnownNames, text: &str, more: bool) -> Match<()> {
-    let inner = text[1..].trim_start_matches([' ', '\t', '\r', '\n']);
+    let inner = &text[1 + leading_space(&text[1..])..];
     names.called(inner.strip_prefix(['"', '\'']).ok_or(No)?, more).map(|_| ())
 }
 

@@ -221,7 +221,7 @@ impl ArgumentsReader {
             let sign = matches!(byte, b'+' | b'-') && matches!(before, None | Some(b'e' | b'E'));
             before = Some(*byte);
             let in_number = is_number && (sign || *byte == b'.');
-            in_number || byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'\\' | 0x80..)
+            in_number || byte.is_ascii_alphanumeric() || matches!(byte, b'_' | 0x80..)
         });
         self.cursor += length.count() as u64;
         if self.cursor == window.end() {
@@ -252,9 +252,6 @@ impl ArgumentsReader {
     /// After a word: a keyword, a literal, or a name, which has no value here.
     fn word(&mut self, word: Range<u64>, rest: &str, window: &Window<'_>) -> Step {
         let text = window.slice(word.clone());
-        if text.contains('\\') {
-            return self.fault(word.start);
-        }
         let value = literal::word(text);
         match (self.frames.last_mut(), value) {
             (Some(Frame::Call(slot @ Slot::Place)), None) => {
