@@ -1,8 +1,10 @@
 //! The stored form of a history: a version and entries.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use serde::de::Error;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::history::{Conversation, Entry};
@@ -15,7 +17,6 @@ pub const CONVERSATION_VERSION: u32 = 2;
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typed", schemars(rename = "Conversation"))]
-#[serde(expecting = "a conversation: an object with `version` and `entries`")]
 struct StoredConversation<'a> {
     /// Version of the form.
     // It is written first, so that a newer one is reported before its entries fail to parse.
@@ -55,8 +56,23 @@ impl schemars::JsonSchema for Conversation {
 
 impl<'de> Deserialize<'de> for Conversation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let stored = StoredConversation::deserialize(deserializer)?;
-        Conversation::try_from(stored.entries.into_owned()).map_err(D::Error::custom)
+        deserializer.deserialize_map(ConversationVisitor)
+    }
+}
+
+/// Accepts an object only: a derived `Deserialize` would take a list of the members' values, too.
+struct ConversationVisitor;
+
+impl<'de> Visitor<'de> for ConversationVisitor {
+    type Value = Conversation;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a conversation: an object with `version` and `entries`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Conversation, A::Error> {
+        let stored = StoredConversation::deserialize(MapAccessDeserializer::new(map))?;
+        Conversation::try_from(stored.entries.into_owned()).map_err(A::Error::custom)
     }
 }
 
@@ -98,8 +114,10 @@ mod tests {
         assert!(error.contains("`version`"), "{error}");
         let error = read(json!({"version": 1})).unwrap_err();
         assert!(error.contains("`entries`"), "{error}");
-        let error = read(json!("Hi")).unwrap_err();
-        assert!(error.contains("expected a conversation"), "{error}");
+        for other in [json!("Hi"), json!([]), json!([1, []]), json!([{"type": "user", "text": "Hi"}])] {
+            let error = read(other).unwrap_err();
+            assert!(error.contains("expected a conversation"), "{error}");
+        }
         let members = json!({"later": [1], "version": 1, "entries": []});
         assert_eq!(read(members).unwrap(), Conversation::new());
     }
