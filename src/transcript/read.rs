@@ -141,7 +141,10 @@ impl RecordingReader {
         }
         let head: Result<Head, ReadError> = self.parse(text);
         if !self.started && (head.is_err() || !text.trim_start().starts_with('{')) {
-            return Err(self.no_session("something other than a JSON object"));
+            return Err(self.no_session(match serde_json::from_str(text) {
+                Ok(serde_json::Value::Object(_)) => "an object without a valid `type`",
+                _ => "something other than a JSON object",
+            }));
         }
         match head?.kind.as_deref() {
             Some("session") => self.session(text),

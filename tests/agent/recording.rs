@@ -314,7 +314,9 @@ fn a_file_that_does_not_begin_with_a_session_is_refused() {
     for (text, found) in [
         ("hello\n", "something other than a JSON object"),
         ("[1]\n", "something other than a JSON object"),
+        ("{\"type\":\n", "something other than a JSON object"),
         ("{\"a\":1}\n", "an object without `type`"),
+        ("{\"type\":5}\n", "an object without a valid `type`"),
         ("{\"type\":\"delta\"}\n", "a `delta` line"),
     ] {
         let error = parse(text).unwrap_err().to_string();
