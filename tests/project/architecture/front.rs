@@ -15,7 +15,7 @@ const ROOT: &[&str] = &[
 /// Enums that are exhaustive on purpose: another value would be a different concept.
 const CLOSED: &[&str] = &[
     // A message's text is content or reasoning.
-    "Region", // What the prompt is given to write, and what it hands back: both ends are this crate's.
+    "Region", // A history consists of messages of the user and of the model.
     "Shown",
     // A program that drives a turn must handle all variants: a missing one would be waited for
     // without end, or lose a part of the answer.
