@@ -12,7 +12,7 @@ use crate::outcome::{Outcome, Status};
 /// A version above [`CONVERSATION_VERSION`](super::CONVERSATION_VERSION) is refused.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Conversation {
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<HistoryEntry>,
 }
 
 /// One entry of a history.
@@ -20,7 +20,7 @@ pub struct Conversation {
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Entry {
+pub enum HistoryEntry {
     /// A message of the user.
     User(User),
     /// A message of the model.
@@ -96,11 +96,11 @@ impl Conversation {
 
     /// Creates a history that begins with a message of the user.
     pub fn from_user(said: impl Into<User>) -> Self {
-        Conversation { entries: vec![Entry::User(said.into())] }
+        Conversation { entries: vec![HistoryEntry::User(said.into())] }
     }
 
     /// Returns the entries, oldest first.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[HistoryEntry] {
         &self.entries
     }
 
@@ -110,7 +110,7 @@ impl Conversation {
     /// [`Pending`](ConversationError::Pending) while calls wait for their outcomes.
     pub fn push_user(&mut self, said: impl Into<User>) -> Result<(), ConversationError> {
         self.no_pending()?;
-        self.entries.push(Entry::User(said.into()));
+        self.entries.push(HistoryEntry::User(said.into()));
         Ok(())
     }
 
@@ -129,7 +129,7 @@ impl Conversation {
                 return Err(ConversationError::DuplicateId { id: (*id).to_owned() });
             }
         }
-        self.entries.push(Entry::Assistant(message));
+        self.entries.push(HistoryEntry::Assistant(message));
         Ok(())
     }
 
@@ -141,7 +141,7 @@ impl Conversation {
         if !self.pending().any(|call| call.id == id) {
             return Err(ConversationError::NotPending { id: id.to_owned() });
         }
-        self.entries.push(Entry::Outcome { id: id.to_owned(), outcome });
+        self.entries.push(HistoryEntry::Outcome { id: id.to_owned(), outcome });
         Ok(())
     }
 
@@ -153,7 +153,7 @@ impl Conversation {
         if self.last_message().is_none() {
             return Err(ConversationError::NothingToNote);
         }
-        self.entries.push(Entry::Note { text: text.into() });
+        self.entries.push(HistoryEntry::Note { text: text.into() });
         Ok(())
     }
 
@@ -181,9 +181,9 @@ impl Conversation {
     pub fn awaits_model(&self) -> bool {
         let told = match self.entries.last() {
             None => false,
-            Some(Entry::User(_) | Entry::Note { .. }) => true,
-            Some(Entry::Outcome { .. }) => !self.only_displayed(),
-            Some(Entry::Assistant(message)) => message.feedback().next().is_some(),
+            Some(HistoryEntry::User(_) | HistoryEntry::Note { .. }) => true,
+            Some(HistoryEntry::Outcome { .. }) => !self.only_displayed(),
+            Some(HistoryEntry::Assistant(message)) => message.feedback().next().is_some(),
         };
         told && self.pending().next().is_none()
     }
@@ -198,13 +198,13 @@ impl Conversation {
 
     /// Returns the model's messages, oldest first.
     pub fn messages(&self) -> impl DoubleEndedIterator<Item = &Assistant> {
-        self.entries.iter().filter_map(Entry::message)
+        self.entries.iter().filter_map(HistoryEntry::message)
     }
 
     /// Returns all calls that have an outcome since the last message of the user, oldest message first, in each
     /// message's order.
     pub fn answered(&self) -> Vec<Answered<'_>> {
-        let start = self.entries.iter().rposition(|e| matches!(e, Entry::User(_))).unwrap_or(0);
+        let start = self.entries.iter().rposition(|e| matches!(e, HistoryEntry::User(_))).unwrap_or(0);
         answered(&self.entries[start..])
     }
 
@@ -224,23 +224,23 @@ impl Conversation {
 }
 
 /// Returns the calls among `entries` whose outcomes are among them too.
-pub(super) fn answered(entries: &[Entry]) -> Vec<Answered<'_>> {
+pub(super) fn answered(entries: &[HistoryEntry]) -> Vec<Answered<'_>> {
     let outcome = |id: &str| entries.iter().find_map(|entry| entry.outcome_of(id));
-    let calls = entries.iter().flat_map(Entry::calls);
+    let calls = entries.iter().flat_map(HistoryEntry::calls);
     calls.filter_map(|c| Some(Answered { id: &c.id, call: &c.call, outcome: outcome(&c.id)? })).collect()
 }
 
-impl TryFrom<Vec<Entry>> for Conversation {
+impl TryFrom<Vec<HistoryEntry>> for Conversation {
     type Error = ConversationError;
 
-    fn try_from(entries: Vec<Entry>) -> Result<Self, ConversationError> {
+    fn try_from(entries: Vec<HistoryEntry>) -> Result<Self, ConversationError> {
         let mut conversation = Conversation::new();
         for entry in entries {
             match entry {
-                Entry::User(said) => conversation.push_user(said)?,
-                Entry::Assistant(message) => conversation.push_assistant(message)?,
-                Entry::Outcome { id, outcome } => conversation.answer(&id, outcome)?,
-                Entry::Note { text } => conversation.push_note(text)?,
+                HistoryEntry::User(said) => conversation.push_user(said)?,
+                HistoryEntry::Assistant(message) => conversation.push_assistant(message)?,
+                HistoryEntry::Outcome { id, outcome } => conversation.answer(&id, outcome)?,
+                HistoryEntry::Note { text } => conversation.push_note(text)?,
             }
         }
         Ok(conversation)
@@ -265,23 +265,23 @@ impl From<User> for Conversation {
     }
 }
 
-impl From<Conversation> for Vec<Entry> {
+impl From<Conversation> for Vec<HistoryEntry> {
     fn from(conversation: Conversation) -> Self {
         conversation.entries
     }
 }
 
-impl Entry {
+impl HistoryEntry {
     fn message(&self) -> Option<&Assistant> {
         match self {
-            Entry::Assistant(message) => Some(message),
+            HistoryEntry::Assistant(message) => Some(message),
             _ => None,
         }
     }
 
     fn outcome_of(&self, call: &str) -> Option<&Outcome> {
         match self {
-            Entry::Outcome { id, outcome } if id == call => Some(outcome),
+            HistoryEntry::Outcome { id, outcome } if id == call => Some(outcome),
             _ => None,
         }
     }
@@ -291,7 +291,7 @@ impl Entry {
     }
 
     pub(super) fn has_images(&self) -> bool {
-        matches!(self, Entry::User(said) if !said.images.is_empty())
+        matches!(self, HistoryEntry::User(said) if !said.images.is_empty())
     }
 
     pub(super) fn holds(&self, id: &str) -> bool {

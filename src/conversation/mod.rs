@@ -30,7 +30,7 @@ mod trim;
 
 pub(crate) use history::Conversation;
 use history::answered;
-pub use history::{Answered, ConversationError, Entry};
+pub use history::{Answered, ConversationError, HistoryEntry};
 use message::push_bounded;
 pub use message::{Assistant, HistoryCall, MAX_REJECTED_BYTES, Part, User};
 pub use render::{Layout, Replies, Shown};

@@ -3,7 +3,7 @@
 use super::media;
 use super::shape::{place, push};
 use super::trim::Trim;
-use super::{Answered, Assistant, Conversation, Entry, User, answered};
+use super::{Answered, Assistant, Conversation, HistoryEntry, User, answered};
 use crate::dialect::SystemPlacement;
 use crate::event::Rejected;
 use crate::message::{Message, Reads};
@@ -128,13 +128,13 @@ impl Conversation {
         let mut spoken = 0;
         let last = self.last_message().map(|(at, _)| at);
         for (at, entry) in self.entries.iter().enumerate() {
-            if let Entry::User(_) = entry {
+            if let HistoryEntry::User(_) = entry {
                 spoken = at;
             }
             match entry {
                 _ if trim.hides(at) => {}
-                Entry::User(said) => shown.push(Shown::User(said)),
-                Entry::Assistant(message) => {
+                HistoryEntry::User(said) => shown.push(Shown::User(said)),
+                HistoryEntry::Assistant(message) => {
                     let mut told = self.replies(spoken, at, message);
                     told.result_bytes = trim.limit(at, last == Some(at));
                     told.left_out = trim.rounds > 0;
@@ -144,7 +144,7 @@ impl Conversation {
                     }
                     shown.push(Shown::Assistant(message, told));
                 }
-                Entry::Outcome { .. } | Entry::Note { .. } => {}
+                HistoryEntry::Outcome { .. } | HistoryEntry::Note { .. } => {}
             }
         }
         shown
@@ -153,15 +153,15 @@ impl Conversation {
     /// Returns what is told after the message at index `at`; `spoken` is the index of the user's last message before
     /// it.
     fn replies<'a>(&'a self, spoken: usize, at: usize, message: &'a Assistant) -> Replies<'a> {
-        let next = |entry: &Entry| matches!(entry, Entry::User(_) | Entry::Assistant(_));
+        let next = |entry: &HistoryEntry| matches!(entry, HistoryEntry::User(_) | HistoryEntry::Assistant(_));
         let after = &self.entries[at + 1..];
         let after = &after[..after.iter().position(next).unwrap_or(after.len())];
         let notes = after.iter().filter_map(|entry| match entry {
-            Entry::Note { text } => Some(text.as_str()),
+            HistoryEntry::Note { text } => Some(text.as_str()),
             _ => None,
         });
         let request = match &self.entries[spoken] {
-            Entry::User(said) => Some(said.text.as_str()),
+            HistoryEntry::User(said) => Some(said.text.as_str()),
             _ => None,
         };
         let mut earlier = answered(&self.entries[spoken..=at + after.len()]);
@@ -172,7 +172,7 @@ impl Conversation {
             rejected: message.feedback().collect(),
             notes: notes.collect(),
             earlier,
-            later: self.entries[at + 1..].iter().filter(|e| matches!(e, Entry::Assistant(_))).count(),
+            later: self.entries[at + 1..].iter().filter(|e| matches!(e, HistoryEntry::Assistant(_))).count(),
             request,
             ..Replies::default()
         }

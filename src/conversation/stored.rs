@@ -7,7 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::history::{Conversation, Entry};
+use super::history::{Conversation, HistoryEntry};
 
 /// The latest version of a stored conversation that is read: the one with images. A conversation without images is
 /// stored as version 1, which older programs read.
@@ -23,7 +23,7 @@ struct StoredConversation<'a> {
     #[serde(deserialize_with = "readable")]
     version: u32,
     /// The entries, oldest first.
-    entries: Cow<'a, [Entry]>,
+    entries: Cow<'a, [HistoryEntry]>,
 }
 
 fn readable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
@@ -38,7 +38,7 @@ fn readable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error>
 
 impl Serialize for Conversation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let version = if self.entries().iter().any(Entry::has_images) { CONVERSATION_VERSION } else { 1 };
+        let version = if self.entries().iter().any(HistoryEntry::has_images) { CONVERSATION_VERSION } else { 1 };
         StoredConversation { version, entries: self.entries().into() }.serialize(serializer)
     }
 }

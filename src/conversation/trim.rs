@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Conversation, Entry};
+use super::{Conversation, HistoryEntry};
 
 /// Bytes to which a result is shortened: about a line.
 pub const SHORT_RESULT_BYTES: usize = 160;
@@ -112,7 +112,7 @@ impl Conversation {
     }
 
     fn steps(&self) -> Vec<TrimStep> {
-        let current = self.entries.iter().rposition(|e| matches!(e, Entry::User(_))).unwrap_or(0);
+        let current = self.entries.iter().rposition(|e| matches!(e, HistoryEntry::User(_))).unwrap_or(0);
         let mut steps = self.earlier_steps(current);
         let mut rounds = self.rounds_between(current, self.entries.len());
         rounds.pop();
@@ -126,7 +126,7 @@ impl Conversation {
     /// Returns the steps about the questions before the current one.
     fn earlier_steps(&self, current: usize) -> Vec<TrimStep> {
         let mut steps = Vec::new();
-        let questions = (0..=current).filter(|&at| matches!(self.entries.get(at), Some(Entry::User(_))));
+        let questions = (0..=current).filter(|&at| matches!(self.entries.get(at), Some(HistoryEntry::User(_))));
         let questions: Vec<usize> = questions.collect();
         for pair in questions.windows(2) {
             let rounds = self.rounds_between(pair[0], pair[1]);
@@ -143,15 +143,15 @@ impl Conversation {
 
     /// Returns the indices of the model's messages in a range of entries.
     fn rounds_between(&self, start: usize, end: usize) -> Vec<usize> {
-        (start..end).filter(|&at| matches!(self.entries[at], Entry::Assistant(_))).collect()
+        (start..end).filter(|&at| matches!(self.entries[at], HistoryEntry::Assistant(_))).collect()
     }
 
     /// Returns the number of results after the model's message at index `message` that are longer than `bytes`.
     fn longer_results(&self, message: usize, bytes: usize) -> usize {
         let after = self.entries[message + 1..].iter();
         let outcomes = after.map_while(|entry| match entry {
-            Entry::User(_) | Entry::Assistant(_) => None,
-            Entry::Outcome { outcome, .. } => Some(outcome.said().len()),
+            HistoryEntry::User(_) | HistoryEntry::Assistant(_) => None,
+            HistoryEntry::Outcome { outcome, .. } => Some(outcome.said().len()),
             _ => Some(0),
         });
         outcomes.filter(|length| *length > bytes).count()

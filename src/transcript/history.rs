@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::{CutPlace, CutReason, Finish, Note, RecordedCall, RecordedNotice, RecordedOutcome, Recording, Round};
-use crate::conversation::{Assistant, Conversation, Entry, Part};
+use crate::conversation::{Assistant, Conversation, HistoryEntry, Part};
 use crate::event::{Call, MarkerKind, RejectedKind};
 use crate::message::{DeltaKind, FinishReason, Message, ReasoningCalls, ReasoningMode};
 use crate::tools::schema::type_of;
@@ -25,17 +25,17 @@ impl From<&Conversation> for Recording {
         let mut next = Round::default();
         for entry in conversation.entries() {
             match entry {
-                Entry::User(said) => {
+                HistoryEntry::User(said) => {
                     next.messages.push(Message { images: said.images.clone(), ..Message::user(&said.text) });
                 }
-                Entry::Assistant(message) => {
+                HistoryEntry::Assistant(message) => {
                     answer(message, &mut next);
                     recording.rounds.push(std::mem::take(&mut next));
                 }
-                Entry::Outcome { id, outcome } => {
+                HistoryEntry::Outcome { id, outcome } => {
                     recording.last_round().outcomes.push(RecordedOutcome::new(id, outcome.clone()));
                 }
-                Entry::Note { text } => recording.last_round().notices.push(RecordedNotice::new("note", text)),
+                HistoryEntry::Note { text } => recording.last_round().notices.push(RecordedNotice::new("note", text)),
             }
         }
         if !next.messages.is_empty() {

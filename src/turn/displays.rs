@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::event::DisplayCall;
 use super::rejected::{Reaction, reaction};
 use super::setup::Setup;
-use crate::conversation::{Conversation, Entry};
+use crate::conversation::{Conversation, HistoryEntry};
 use crate::event::{Call, Provenance, Rejected};
 use crate::tools::ToolChoice;
 
@@ -50,9 +50,12 @@ impl Displays<'_> {
         let is_same = |before: &Call| {
             before.tool == call.tool && before.arguments == call.arguments && before.provenance == call.provenance
         };
-        let mut since = self.conversation.entries().iter().rev().take_while(|entry| !matches!(entry, Entry::User(_)));
+        let mut since =
+            self.conversation.entries().iter().rev().take_while(|entry| !matches!(entry, HistoryEntry::User(_)));
         since.any(|entry| match entry {
-            Entry::Assistant(message) => message.feedback().any(|told| told.call.as_deref().is_some_and(is_same)),
+            HistoryEntry::Assistant(message) => {
+                message.feedback().any(|told| told.call.as_deref().is_some_and(is_same))
+            }
             _ => false,
         })
     }

@@ -11,7 +11,7 @@ use super::Turn;
 use super::decide::{Asking, Fitted, Ungrounded};
 use super::event::AgentEvent;
 use super::left::corrected;
-use super::read::Message;
+use super::read::EndedMessage;
 use crate::constrain::{Narrowed, is_id};
 use crate::event::{Call, Provenance, Repair};
 use crate::message::FinishReason;
@@ -41,7 +41,7 @@ const MAX_NARROWED: u32 = 2;
 impl Turn {
     /// Returns what is requested instead of a constrained message; `None` if the message is used, without the calls in
     /// it that are not valid.
-    pub(super) fn in_its_place(&mut self, message: &mut Message) -> Option<Asking> {
+    pub(super) fn in_its_place(&mut self, message: &mut EndedMessage) -> Option<Asking> {
         self.fit(message);
         let instead = match self.answered(message).cloned() {
             Some(call) => Some((self.after_answered(&call), MADE_BEFORE)),
@@ -69,7 +69,7 @@ impl Turn {
     }
 
     /// Removes values that were not mentioned from constrained calls, and inserts the values that the user named.
-    fn fit(&self, message: &mut Message) {
+    fn fit(&self, message: &mut EndedMessage) {
         if !self.shared.is_held_by_us() {
             return;
         }
@@ -98,7 +98,7 @@ impl Turn {
     }
 
     /// Returns a lookup in the place of a change if the request is a question.
-    fn in_place_of_change(&self, message: &Message) -> Option<(Asking, &'static str)> {
+    fn in_place_of_change(&self, message: &EndedMessage) -> Option<(Asking, &'static str)> {
         let calls = message.good_calls().filter(|calls| self.shared.is_held_by_us() && !calls.is_empty())?;
         let only_changes = self.shared.asks_a_question() && calls.iter().all(|call| self.shared.changes(call));
         Some((self.narrowed(Narrowed::Reads, calls[0]).filter(|_| only_changes)?, UNASKED))
@@ -106,7 +106,7 @@ impl Turn {
 
     /// Returns what is requested instead of a call that fails like an earlier one, of a further search with a tool that
     /// finds nothing, or of a call that was not asked for.
-    fn in_place_of_alike(&mut self, message: &Message) -> Option<(Asking, &'static str)> {
+    fn in_place_of_alike(&mut self, message: &EndedMessage) -> Option<(Asking, &'static str)> {
         let call = message.good_calls().filter(|_| self.is_step())?.last().copied()?.clone();
         if self.shared.has_failed(&call) {
             let narrowed = self.shared.after_failed(&call)?;
@@ -122,7 +122,7 @@ impl Turn {
 
     /// Returns what is requested instead of a lookup with a number that nobody said, of a search for an identifier that a
     /// tool takes, or of a change without a number that the request names.
-    fn in_place_of_guessed(&self, message: &Message) -> Option<Asking> {
+    fn in_place_of_guessed(&self, message: &EndedMessage) -> Option<Asking> {
         let calls = message.good_calls().filter(|calls| self.shared.is_held_by_us() && calls.len() == 1)?;
         let meant = self.shared.needs_less(calls[0]).or_else(|| self.shared.by_its_id(calls[0]));
         let meant = meant.or_else(|| self.shared.with_number(calls[0]));
@@ -130,14 +130,14 @@ impl Turn {
     }
 
     /// Returns the reading of a file that the request names, in the place of a change that does not use it.
-    fn in_place_of_unread(&self, message: &Message) -> Option<Asking> {
+    fn in_place_of_unread(&self, message: &EndedMessage) -> Option<Asking> {
         let calls = message.good_calls().filter(|calls| self.shared.is_held_by_us() && calls.len() == 1)?;
         self.narrowed(self.shared.unread(calls[0])?, calls[0])
     }
 
     /// Returns the request for the text of a change, if the model has written the whole of a result, or our frame of it,
     /// in its place.
-    fn in_place_of_copied(&self, message: &Message) -> Option<Asking> {
+    fn in_place_of_copied(&self, message: &EndedMessage) -> Option<Asking> {
         let is_free = matches!(self.shared.asking, Asking::Step | Asking::Held(_)) && self.shared.is_held_by_us();
         let calls = message.good_calls().filter(|calls| is_free && calls.len() == 1)?;
         let call = Some(calls[0]).filter(|call| self.shared.changes(call))?;
@@ -158,7 +158,7 @@ impl Turn {
 
     /// Returns the request for the call whose text this message is, or as it was written if the message is none: the
     /// call is complete, so no model is asked. Without any text the call is dropped.
-    pub(super) fn with_text(&mut self, message: &Message, finish: &FinishReason) -> Option<Asking> {
+    pub(super) fn with_text(&mut self, message: &EndedMessage, finish: &FinishReason) -> Option<Asking> {
         let Asking::Text { call, member } = self.shared.asking.clone() else { return None };
         let own = call.arguments[&member].as_str().unwrap_or_default();
         let end = if own.ends_with('\n') { "\n" } else { "" };
@@ -171,7 +171,7 @@ impl Turn {
         Some(Asking::Narrowed(corrected(&call, vec![(member, vec![text.into()])])))
     }
 
-    fn in_place_of_ungrounded(&mut self, message: &mut Message) -> Option<Asking> {
+    fn in_place_of_ungrounded(&mut self, message: &mut EndedMessage) -> Option<Asking> {
         let ungrounded = self.ungrounded(message);
         let all = message.good_calls().is_some_and(|calls| calls.len() == ungrounded.len());
         // If its form allows several calls, a small model continues with an example.
@@ -183,14 +183,14 @@ impl Turn {
     }
 
     /// Removes calls from a message and reports them to the caller.
-    fn left_out(&mut self, message: &mut Message, calls: &[u32], why: &str) {
+    fn left_out(&mut self, message: &mut EndedMessage, calls: &[u32], why: &str) {
         for (index, rejected) in message.leave_out(calls, why) {
             self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
         }
     }
 
     /// Returns the calls of a constrained message that name something that was not mentioned, by their indices.
-    fn ungrounded(&self, message: &Message) -> Vec<(u32, Ungrounded)> {
+    fn ungrounded(&self, message: &EndedMessage) -> Vec<(u32, Ungrounded)> {
         let is_free = || self.shared.asking == Asking::Free && self.shared.narrowed > 0;
         if !(self.shared.asking.is_held() || is_free()) || self.shared.choice != ToolChoice::Auto {
             return Vec::new();
@@ -256,7 +256,7 @@ impl Turn {
     }
 
     /// Returns the last call of a message that was to be the next step, if all its calls were answered before.
-    fn answered<'m>(&self, message: &'m Message) -> Option<&'m Call> {
+    fn answered<'m>(&self, message: &'m EndedMessage) -> Option<&'m Call> {
         let calls = message.good_calls().filter(|_| self.is_step())?;
         calls.iter().all(|call| self.shared.is_answered(call)).then(|| calls.last().copied())?
     }

@@ -9,7 +9,7 @@ use super::decide::{self, Mentions, Used};
 use super::guard::Made;
 use super::shared::Shared;
 use crate::constrain::{Narrowed, is_alike, kind_of_id, required};
-use crate::conversation::Entry;
+use crate::conversation::HistoryEntry;
 use crate::event::Call;
 use crate::tools::{LIKELIEST, Tool, changes_nothing, looks_up, may_change};
 
@@ -32,7 +32,7 @@ impl Shared {
     /// Returns the text of the user's last message.
     pub(super) fn request(&self) -> Option<&str> {
         self.conversation.entries().iter().rev().find_map(|entry| match entry {
-            Entry::User(user) => Some(user.text.as_str()),
+            HistoryEntry::User(user) => Some(user.text.as_str()),
             _ => None,
         })
     }
@@ -116,7 +116,7 @@ impl Shared {
 
     /// Returns `true` if the request is most like the tool of this lookup, or like one that requires the same; tools aside
     /// that change something or require an identifier that nobody said.
-    fn fits_best(&self, call: &Call, said: &decide::Said) -> bool {
+    fn fits_best(&self, call: &Call, said: &decide::ConversationText) -> bool {
         let Some(own) = self.tool(call).map(required) else { return false };
         let is_unknown = |member: &String| {
             kind_of_id(member).is_some_and(|kind| !kind.is_empty() && said.id_of_kind(&kind).is_none())
@@ -283,7 +283,7 @@ fn leaves_out_more(before: &Call, call: &Call) -> bool {
 }
 
 /// Returns `true` if the second call is the first one with numbers added that the user did not say: a limit.
-fn only_limits(before: &Call, call: &Call, said: &decide::Said) -> bool {
+fn only_limits(before: &Call, call: &Call, said: &decide::ConversationText) -> bool {
     let members = call.arguments.as_object().into_iter().flatten();
     let mut added = members.filter(|(name, _)| before.arguments.get(name).is_none()).peekable();
     added.peek().is_some() && added.all(|(_, value)| value.is_number() && !said.is_said_by_person(value))

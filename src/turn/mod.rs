@@ -109,7 +109,7 @@ use act::Act;
 use ask::Ask;
 use decide::Decide;
 use origin::Origins;
-use read::{Kept, Message, Next, Read};
+use read::{EndedMessage, Kept, Next, Read};
 use shared::{Mending, Shared};
 use warning::CallerWarning;
 
@@ -458,7 +458,7 @@ impl Turn {
     }
 
     /// Ends the streaming message and counts its usage.
-    fn close(&mut self, finish: Option<FinishReason>, reason: &FinishReason, broke_off: bool) -> Message {
+    fn close(&mut self, finish: Option<FinishReason>, reason: &FinishReason, broke_off: bool) -> EndedMessage {
         let message = self.read.end(reason, broke_off, &self.ask.model, &mut self.shared);
         self.ask.finish_round(finish, || message.spoken(), &mut self.shared);
         message

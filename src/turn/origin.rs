@@ -22,7 +22,7 @@ use serde_json::Value;
 use self::plain::{letters, plain, plain_value, squeezed, with_hidden};
 use super::contents::Contents;
 use super::setup::Setup;
-use crate::conversation::{Conversation, Entry};
+use crate::conversation::{Conversation, HistoryEntry};
 use crate::dialect::DialectSet;
 use crate::event::{Assembled, Call, Provenance, Rejected};
 use crate::message::{ReasoningCalls, ReasoningMode};
@@ -157,7 +157,7 @@ impl Contents {
             let ends = |before: &str, word| before.strip_suffix(word).is_some_and(|before| before.ends_with(&tool));
             text.match_indices(arguments).any(|(at, _)| BETWEEN.iter().any(|word| ends(&text[..at], word)))
         };
-        [Names::Before, Names::Around].into_iter().any(|names| {
+        [NamePlace::Before, NamePlace::Around].into_iter().any(|names| {
             let mut arguments = String::new();
             spell(&call.arguments, names, &mut arguments);
             let is_long = !arguments.is_empty() && tool.len() + arguments.len() >= MIN_LETTERS;
@@ -168,23 +168,23 @@ impl Contents {
 
 /// The place of the names of members: none, as of arguments by position; before them; or on both sides, as in tags.
 #[derive(Clone, Copy, PartialEq)]
-enum Names {
+enum NamePlace {
     None,
     Before,
     Around,
 }
 
 /// Appends the letters of a value.
-fn spell(value: &Value, names: Names, spelled: &mut String) {
+fn spell(value: &Value, names: NamePlace, spelled: &mut String) {
     match value {
         Value::Null => {}
         Value::String(text) => *spelled += &letters(text, false),
         Value::Array(items) => items.iter().for_each(|item| spell(item, names, spelled)),
         Value::Object(members) => members.iter().for_each(|(name, member)| {
             let name = letters(name, false);
-            *spelled += if names == Names::None { "" } else { &name };
+            *spelled += if names == NamePlace::None { "" } else { &name };
             spell(member, names, spelled);
-            *spelled += if names == Names::Around { &name } else { "" };
+            *spelled += if names == NamePlace::Around { &name } else { "" };
         }),
         scalar => *spelled += &letters(&scalar.to_string(), false),
     }
@@ -348,10 +348,10 @@ fn gave_result(outcome: &Outcome) -> bool {
 /// rejections.
 fn told_lines(conversation: &Conversation) -> Vec<&str> {
     let lines = conversation.entries().iter().rev().flat_map(|entry| match entry {
-        Entry::Note { text } => text.lines().collect(),
+        HistoryEntry::Note { text } => text.lines().collect(),
         // The lines after the first one may come from a tool.
-        Entry::Outcome { outcome, .. } if !gave_result(outcome) => outcome.text.lines().take(1).collect(),
-        Entry::Assistant(message) => message.feedback().flat_map(|rejected| rejected.message.lines()).collect(),
+        HistoryEntry::Outcome { outcome, .. } if !gave_result(outcome) => outcome.text.lines().take(1).collect(),
+        HistoryEntry::Assistant(message) => message.feedback().flat_map(|rejected| rejected.message.lines()).collect(),
         _ => Vec::new(),
     });
     lines.map(str::trim).filter(|line| line.len() >= MIN_LINE).take(MAX_LINES).collect()
@@ -361,8 +361,9 @@ fn told_lines(conversation: &Conversation) -> Vec<&str> {
 /// earlier ones that were rejected as a whole: the correction of a read has become a call that may change what it tried
 /// to read.
 fn is_instead_of_read(arguments: &Value, setup: &Setup, conversation: &Conversation) -> bool {
-    let since = conversation.entries().iter().rev().take_while(|entry| !matches!(entry, Entry::User(_)));
-    let messages = since.filter_map(|entry| if let Entry::Assistant(message) = entry { Some(message) } else { None });
+    let since = conversation.entries().iter().rev().take_while(|entry| !matches!(entry, HistoryEntry::User(_)));
+    let messages =
+        since.filter_map(|entry| if let HistoryEntry::Assistant(message) = entry { Some(message) } else { None });
     for message in messages {
         let reads = |rejected: &&Rejected| {
             let tool =
@@ -396,16 +397,16 @@ fn is_instead_of_read(arguments: &Value, setup: &Setup, conversation: &Conversat
 /// Returns the untrusted texts of an entry: a result, or the files in a message of the user.
 fn texts_of<'c>(conversation: &'c Conversation, at: usize, setup: &Setup) -> Vec<Cow<'c, str>> {
     match &conversation.entries()[at] {
-        Entry::User(said) => {
+        HistoryEntry::User(said) => {
             let named = |(name, text): (Option<String>, &'c str)| [name.map(Cow::Owned), Some(shown(text.into()))];
             foreign_in_message(&said.text).flat_map(named).flatten().collect()
         }
         // The text of a call without a result comes from the program or the user.
-        Entry::Outcome { outcome, .. } if !gave_result(outcome) => Vec::new(),
-        Entry::Outcome { id, outcome } => {
+        HistoryEntry::Outcome { outcome, .. } if !gave_result(outcome) => Vec::new(),
+        HistoryEntry::Outcome { id, outcome } => {
             let before = conversation.entries()[..at].iter().rev();
             let message = before.filter_map(|entry| match entry {
-                Entry::Assistant(message) => Some(message),
+                HistoryEntry::Assistant(message) => Some(message),
                 _ => None,
             });
             let call = message.take(1).flat_map(|message| message.calls()).find(|call| call.id == *id);
@@ -413,7 +414,7 @@ fn texts_of<'c>(conversation: &'c Conversation, at: usize, setup: &Setup) -> Vec
             let is_ours = call.and_then(|call| setup.catalog.as_built_in(call.call.server.as_deref(), &call.call.tool));
             if is_ours.is_some_and(|own| own != BuiltIn::Read) { Vec::new() } else { vec![shown(outcome.said())] }
         }
-        Entry::Assistant(_) | Entry::Note { .. } => Vec::new(),
+        HistoryEntry::Assistant(_) | HistoryEntry::Note { .. } => Vec::new(),
     }
 }
 
@@ -514,7 +515,7 @@ fn spoken_of(call: &Call, text: &str, left: &mut usize, setup: &Setup) -> bool {
     let reach = (2 * call.raw_arguments.len() + MIN_REACH).min(MAX_REACH);
     let mut parser = None;
     let mut by_position = String::new();
-    spell(&call.arguments, Names::None, &mut by_position);
+    spell(&call.arguments, NamePlace::None, &mut by_position);
     let places = memmem::find_iter(text.as_bytes(), call.tool.as_bytes());
     for place in places {
         if *left == 0 {

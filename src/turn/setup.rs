@@ -7,7 +7,7 @@ use super::contents::Contents;
 use super::decide::{KnownWays, Openers};
 use super::measured::Measured;
 use super::native::Natives;
-use super::wording::{Plain, Wording};
+use super::wording::{NativeWording, Wording};
 use crate::constrain::{Constrain, Constraint, MAX_CALLS, Narrowed, Thinking};
 use crate::dialect::{Dialect, DialectSet};
 use crate::parse::{self, Parser};
@@ -50,7 +50,7 @@ impl Setup {
         }
         let parser = parser(&config, &RoundModel::own(&config), &catalog);
         let natives = Natives::new(wording.dialect(), config.limits, &catalog);
-        let native_wording = wording.native().unwrap_or_else(|| Arc::new(Plain(wording.clone())));
+        let native_wording = wording.native().unwrap_or_else(|| Arc::new(NativeWording(wording.clone())));
         let measured = Measured::new(config.context_remedy.clone());
         let (constraints, begun_calls) = (Mutex::default(), OnceLock::new());
         Setup {

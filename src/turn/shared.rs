@@ -16,7 +16,7 @@ use super::stop::StopReason;
 use super::warning::CallerWarning;
 use super::wording::ModelNote;
 use crate::constrain::Constrained;
-use crate::conversation::{Answered, Conversation, Entry, HistoryCall};
+use crate::conversation::{Answered, Conversation, HistoryCall, HistoryEntry};
 use crate::event::{Call, Rejected, RejectedKind};
 use crate::outcome::{Outcome, Status};
 use crate::tools::schema::types;
@@ -153,7 +153,7 @@ impl Shared {
     /// Returns the results, the newest first, with the ids of the calls.
     pub(super) fn results(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         let own = self.conversation.entries().iter().rev().filter_map(|entry| match entry {
-            Entry::Outcome { id, outcome } => Some((id.as_str(), outcome.said())),
+            HistoryEntry::Outcome { id, outcome } => Some((id.as_str(), outcome.said())),
             _ => None,
         });
         own.chain(self.origins.foreign.iter().rev().map(|result| (&*result.id, Cow::Borrowed(&*result.text))))
@@ -174,12 +174,12 @@ impl Shared {
     /// Returns the items of the conversation that indicate which tools are meant.
     pub(super) fn said(&self) -> Vec<Said<&str>> {
         let entries = self.conversation.entries().iter().flat_map(|entry| match entry {
-            Entry::User(user) => vec![Said::Question(user.text.as_str())],
-            Entry::Assistant(message) => {
+            HistoryEntry::User(user) => vec![Said::Question(user.text.as_str())],
+            HistoryEntry::Assistant(message) => {
                 let calls = message.calls().map(|made| &made.call);
                 calls.map(|call| self.said_by(call)).collect()
             }
-            Entry::Outcome { .. } | Entry::Note { .. } => Vec::new(),
+            HistoryEntry::Outcome { .. } | HistoryEntry::Note { .. } => Vec::new(),
         });
         self.client.said.iter().map(Said::as_ref).chain(entries).collect()
     }
@@ -203,9 +203,9 @@ impl Shared {
     }
 
     /// Returns the texts of the user and the tools, from which calls can name things.
-    pub(super) fn said_things(&self) -> decide::Said {
+    pub(super) fn said_things(&self) -> decide::ConversationText {
         let own = self.conversation.entries().iter().filter_map(|entry| match entry {
-            Entry::User(user) => Some(user.text.as_str()),
+            HistoryEntry::User(user) => Some(user.text.as_str()),
             _ => None,
         });
         let before = self.client.said.iter().filter_map(|said| match said {
@@ -219,7 +219,7 @@ impl Shared {
         // `locked` does not take `lock-1`.
         let is_truth = |parameter: &Parameter<'_>| types(parameter.schema).any(|own| own == "boolean");
         let members = self.setup.catalog.offered().flat_map(Tool::parameters).filter(|own| !is_truth(own));
-        decide::Said::new(person, results).with_calls(&made, members.map(|own| own.name.to_owned()))
+        decide::ConversationText::new(person, results).with_calls(&made, members.map(|own| own.name.to_owned()))
     }
 
     /// Answers a call with a note to the model.
@@ -288,11 +288,11 @@ impl Shared {
 
     /// Returns `true` if the last event of the conversation was a result.
     pub(super) fn follows_results(&self) -> bool {
-        let last = self.conversation.entries().iter().rev().find(|entry| !matches!(entry, Entry::Note { .. }));
+        let last = self.conversation.entries().iter().rev().find(|entry| !matches!(entry, HistoryEntry::Note { .. }));
         let is_result = match last {
-            Some(Entry::Outcome { .. }) => true,
+            Some(HistoryEntry::Outcome { .. }) => true,
             // A client's results are before the conversation.
-            Some(Entry::User(_)) => !self.client.calls.is_empty(),
+            Some(HistoryEntry::User(_)) => !self.client.calls.is_empty(),
             _ => false,
         };
         is_result && !self.made().is_empty()
@@ -339,16 +339,17 @@ impl Shared {
     /// Returns what the model must be told about its last message in addition to the results of the calls that run.
     pub(super) fn withheld(&self) -> Withheld {
         let entries = self.conversation.entries();
-        let last = entries.iter().rposition(|entry| matches!(entry, Entry::Assistant(_))).unwrap_or(entries.len());
+        let last =
+            entries.iter().rposition(|entry| matches!(entry, HistoryEntry::Assistant(_))).unwrap_or(entries.len());
         let mut withheld = Withheld { postponed: self.client.postponed.clone(), ..Withheld::default() };
         for entry in &entries[last..] {
             match entry {
-                Entry::Assistant(message) => withheld.rejected.extend(message.feedback().cloned()),
-                Entry::Outcome { id, outcome } if outcome.status == Status::Denied => {
+                HistoryEntry::Assistant(message) => withheld.rejected.extend(message.feedback().cloned()),
+                HistoryEntry::Outcome { id, outcome } if outcome.status == Status::Denied => {
                     let made = self.conversation.messages().last().and_then(|m| m.calls().find(|call| call.id == *id));
                     withheld.denied.extend(made.map(|made| (id.clone(), (*made.call).clone(), outcome.clone())));
                 }
-                Entry::Note { text } => withheld.notes.push(text.clone()),
+                HistoryEntry::Note { text } => withheld.notes.push(text.clone()),
                 _ => {}
             }
         }

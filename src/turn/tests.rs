@@ -175,13 +175,13 @@ fn after_one(kind: RejectedKind, corrections: u32) -> Next {
     judge(&shared, &message, corrections > 0).next()
 }
 
-fn message(entries: impl IntoIterator<Item = Entry>) -> Message {
-    let mut message = Message::default();
+fn message(entries: impl IntoIterator<Item = Entry>) -> EndedMessage {
+    let mut message = EndedMessage::default();
     message.entries.extend(entries);
     message
 }
 
-fn judge<'a>(shared: &'a Shared, message: &'a Message, told_once: bool) -> Judge<'a> {
+fn judge<'a>(shared: &'a Shared, message: &'a EndedMessage, told_once: bool) -> Judge<'a> {
     let finish = &FinishReason::Stop;
     Judge { shared, message, finish, blank: false, told_once, forged: None, announced: None }
 }

@@ -5,11 +5,11 @@ use super::Turn;
 use super::decide::{self, Asking, MessageDecision};
 use super::event::AgentEvent;
 use super::io::{Action, TurnError};
-use super::read::{Message, only_repeats_us};
+use super::read::{EndedMessage, only_repeats_us};
 use super::stop::StopReason;
 use super::warning::CallerWarning;
 use crate::constrain::{Constrained, Way};
-use crate::conversation::Entry;
+use crate::conversation::HistoryEntry;
 use crate::model::{ModelError, NativeFault, TokenChoice};
 use crate::tools::ToolChoice;
 
@@ -119,18 +119,18 @@ impl Turn {
 
     /// Returns a call as the next request if a message that might have been one only copies the answer of an example: the
     /// model has a tool in mind.
-    pub(super) fn in_place_of_example(&self, message: &Message) -> Option<Asking> {
+    pub(super) fn in_place_of_example(&self, message: &EndedMessage) -> Option<Asking> {
         let copies = || self.shared.made().is_empty() && only_repeats_us(message, &self.shared);
         (self.shared.asking == Asking::Measured && copies()).then(|| Asking::Held(self.shared.choice.clone()))
     }
 
     /// Returns `true` if a message makes a call although the user only said hello.
-    pub(super) fn is_at_a_greeting(&self, message: &Message) -> bool {
+    pub(super) fn is_at_a_greeting(&self, message: &EndedMessage) -> bool {
         let calls = message.good_calls().is_some_and(|calls| !calls.is_empty());
         let last = self.shared.conversation.entries().last();
         calls
             && self.shared.choice == ToolChoice::Auto
-            && matches!(last, Some(Entry::User(user)) if decide::is_greeting(&user.text))
+            && matches!(last, Some(HistoryEntry::User(user)) if decide::is_greeting(&user.text))
     }
 
     /// Discards a message with calls that were not asked for, and requests an unconstrained one.

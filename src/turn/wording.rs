@@ -250,9 +250,9 @@ pub enum ModelNote<'a> {
 }
 
 /// A wording for requests that carry the tools, based on another one: results are not changed.
-pub(super) struct Plain(pub(super) Arc<dyn Wording>);
+pub(super) struct NativeWording(pub(super) Arc<dyn Wording>);
 
-impl Wording for Plain {
+impl Wording for NativeWording {
     fn system(&self, _: &ToolChoice) -> String {
         String::new()
     }

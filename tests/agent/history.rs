@@ -6,7 +6,7 @@ use futures::future::{BoxFuture, ready};
 use futures::stream::{self, BoxStream, StreamExt};
 use serde_json::{Map, Value, json};
 use toolgraft::agent::Finished;
-use toolgraft::conversation::{Assistant, Entry, User};
+use toolgraft::conversation::{Assistant, HistoryEntry, User};
 use toolgraft::dialect::write_tool_call;
 use toolgraft::event::{Assembled, Collector};
 use toolgraft::message::{Delta, DeltaKind, FinishReason, Image};
@@ -53,7 +53,7 @@ pub(crate) fn comes_back(conversation: &Conversation, what: &str) -> usize {
     let messages: Vec<&Assistant> = conversation
         .entries()
         .iter()
-        .filter_map(|entry| if let Entry::Assistant(message) = entry { Some(message) } else { None })
+        .filter_map(|entry| if let HistoryEntry::Assistant(message) = entry { Some(message) } else { None })
         .collect();
     let mut calls = 0;
     for (message, round) in messages.iter().zip(&recording.rounds) {

@@ -6,6 +6,7 @@
 mod circles;
 #[path = "architecture/front.rs"]
 mod front;
+mod names;
 mod panics;
 
 use std::collections::BTreeSet;

@@ -17,7 +17,7 @@ use crate::sessions::said::Line;
 use crate::terminal::{columns, counted, shortened};
 use toolgraft::Conversation;
 use toolgraft::agent::StopReason;
-use toolgraft::conversation::{Assistant, Entry, User};
+use toolgraft::conversation::{Assistant, HistoryEntry, User};
 use toolgraft::message::Role;
 use toolgraft_mcp::{Hub, McpPrompt, PromptMessage};
 
@@ -258,8 +258,8 @@ fn show(session: &mut Session, before: &Conversation) -> Result<String, Failure>
     let said: Vec<String> = session.talk.conversation.entries()[before.entries().len()..]
         .iter()
         .filter_map(|entry| match entry {
-            Entry::User(said) => Some(said.shown().into_owned()),
-            Entry::Assistant(message) => Some(format!("(the model:) {}", message.content())),
+            HistoryEntry::User(said) => Some(said.shown().into_owned()),
+            HistoryEntry::Assistant(message) => Some(format!("(the model:) {}", message.content())),
             _ => None,
         })
         .collect();
@@ -272,10 +272,10 @@ fn show(session: &mut Session, before: &Conversation) -> Result<String, Failure>
 fn last_said(session: &Session) -> Vec<String> {
     let entries = session.talk.conversation.entries();
     let line = |text: &str| format!("  {}", shortened(&plain(text.trim()), columns().saturating_sub(3)));
-    let asked = entries.iter().rposition(|entry| matches!(entry, Entry::User(_)));
-    let Some((at, Entry::User(question))) = asked.map(|at| (at, &entries[at])) else { return Vec::new() };
+    let asked = entries.iter().rposition(|entry| matches!(entry, HistoryEntry::User(_)));
+    let Some((at, HistoryEntry::User(question))) = asked.map(|at| (at, &entries[at])) else { return Vec::new() };
     let answer = entries[at..].iter().rev().find_map(|entry| match entry {
-        Entry::Assistant(message) => Some(message.content()).filter(|content| !content.trim().is_empty()),
+        HistoryEntry::Assistant(message) => Some(message.content()).filter(|content| !content.trim().is_empty()),
         _ => None,
     });
     let asked = line(&format!("you: {}", question.shown()));

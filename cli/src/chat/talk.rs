@@ -25,7 +25,7 @@ use crate::terminal::{counted, grouped};
 use serde_json::Value;
 use toolgraft::agent::{Finished, Run};
 use toolgraft::constrain::{Constrain, Way};
-use toolgraft::conversation::{Entry, User};
+use toolgraft::conversation::{HistoryEntry, User};
 use toolgraft::dialect::Profile;
 use toolgraft::message::{Reads, TokenCounter, Usage};
 use toolgraft::model::ServerKind;
@@ -167,7 +167,7 @@ impl Talk {
     fn cut(&mut self, at: Option<usize>) -> Result<User, Failure> {
         let entries = self.conversation.entries();
         let mut asked = entries.iter().enumerate().filter_map(|(place, entry)| match entry {
-            Entry::User(said) => Some((place, said)),
+            HistoryEntry::User(said) => Some((place, said)),
             _ => None,
         });
         let found = match at {

@@ -12,7 +12,7 @@ use crate::replay;
 use crate::screen::full_name;
 use crate::sessions::{Kept, Store, saved::outcome_of};
 use toolgraft::Conversation;
-use toolgraft::conversation::{Assistant, Entry, HistoryCall};
+use toolgraft::conversation::{Assistant, HistoryCall, HistoryEntry};
 use toolgraft_files as files;
 
 /// Options of `toolgraft log export`.
@@ -113,12 +113,12 @@ pub(super) fn markdown(kept: &Kept) -> String {
     }
     for entry in kept.saved.conversation.entries() {
         match entry {
-            Entry::User(said) => text.push_str(&format!("\n## User\n\n{}\n", said.shown().trim())),
-            Entry::Assistant(message) => {
+            HistoryEntry::User(said) => text.push_str(&format!("\n## User\n\n{}\n", said.shown().trim())),
+            HistoryEntry::Assistant(message) => {
                 text.push_str(&format!("\n## {model}\n"));
                 answer(&mut text, message, &kept.saved.conversation);
             }
-            Entry::Note { text: note } => text.push_str(&block("Note", "text", note)),
+            HistoryEntry::Note { text: note } => text.push_str(&block("Note", "text", note)),
             // Each outcome is written after its call.
             _ => {}
         }

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use toolgraft::conversation::Entry;
+use toolgraft::conversation::HistoryEntry;
 use toolgraft::outcome::{self, Cut, InterfaceEvent, MEDIA_EVENT, MEDIUM_SHOWN};
 use toolgraft::{Conversation, Outcome};
 
@@ -19,13 +19,14 @@ const NOTE_BYTES: usize = 128;
 
 /// Returns the conversation with its large results cut; `None` where none is large.
 pub(super) fn cut(conversation: &Conversation) -> Option<Conversation> {
-    let is_large = |entry: &Entry| matches!(entry, Entry::Outcome { outcome, .. } if cut_outcome(outcome).is_some());
+    let is_large =
+        |entry: &HistoryEntry| matches!(entry, HistoryEntry::Outcome { outcome, .. } if cut_outcome(outcome).is_some());
     if !conversation.entries().iter().any(is_large) {
         return None;
     }
     let entries = conversation.entries().iter().map(|entry| match entry {
-        Entry::Outcome { id, outcome } => {
-            Entry::Outcome { id: id.clone(), outcome: cut_outcome(outcome).unwrap_or_else(|| outcome.clone()) }
+        HistoryEntry::Outcome { id, outcome } => {
+            HistoryEntry::Outcome { id: id.clone(), outcome: cut_outcome(outcome).unwrap_or_else(|| outcome.clone()) }
         }
         entry => entry.clone(),
     });

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cut::cut;
 use crate::base::{Failure, input};
-use toolgraft::conversation::Entry;
+use toolgraft::conversation::HistoryEntry;
 use toolgraft::message::Usage;
 use toolgraft::secrets::Secrets;
 use toolgraft::transcript::Recording;
@@ -110,7 +110,7 @@ impl Saved {
             return title.clone();
         }
         let asked = self.conversation.entries().iter().find_map(|entry| match entry {
-            Entry::User(said) => Some(said.shown()),
+            HistoryEntry::User(said) => Some(said.shown()),
             _ => None,
         });
         asked.as_deref().unwrap_or("(nothing was asked)").split_whitespace().collect::<Vec<_>>().join(" ")
@@ -119,8 +119,8 @@ impl Saved {
     /// Returns the title, and all that person and model have said, each from a line of its own.
     pub(super) fn text(&self) -> String {
         let texts = self.conversation.entries().iter().filter_map(|entry| match entry {
-            Entry::User(said) => Some(said.shown().into_owned()),
-            Entry::Assistant(message) => Some(message.content()),
+            HistoryEntry::User(said) => Some(said.shown().into_owned()),
+            HistoryEntry::Assistant(message) => Some(message.content()),
             _ => None,
         });
         self.title.iter().cloned().chain(texts).collect::<Vec<_>>().join("\n")
@@ -130,14 +130,14 @@ impl Saved {
 /// Returns the outcome of a call.
 pub(crate) fn outcome_of<'a>(conversation: &'a Conversation, call: &str) -> Option<&'a Outcome> {
     conversation.entries().iter().find_map(|entry| match entry {
-        Entry::Outcome { id, outcome } if id == call => Some(outcome),
+        HistoryEntry::Outcome { id, outcome } if id == call => Some(outcome),
         _ => None,
     })
 }
 
 /// Questions that were asked.
 pub(crate) fn questions(conversation: &Conversation) -> usize {
-    conversation.entries().iter().filter(|entry| matches!(entry, Entry::User(_))).count()
+    conversation.entries().iter().filter(|entry| matches!(entry, HistoryEntry::User(_))).count()
 }
 
 #[cfg(test)]

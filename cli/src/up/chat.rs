@@ -19,7 +19,7 @@ use crate::sessions::{
     said::{Line, words},
 };
 use toolgraft::agent::{Run, StopReason};
-use toolgraft::conversation::Entry;
+use toolgraft::conversation::HistoryEntry;
 use toolgraft::transcript::{self, Recorder, Recording};
 use toolgraft::{AgentEvent, Conversation};
 use toolgraft_mcp::Hub;
@@ -119,7 +119,7 @@ impl Chat {
         let last = talk.conversation.entries().last();
         last.iter().for_each(|entry| keep_pictures(&self.person, entry));
         match last {
-            Some(Entry::User(said)) if is_new => self.person.tell(told::user(said)),
+            Some(HistoryEntry::User(said)) if is_new => self.person.tell(told::user(said)),
             _ => self.show(&talk),
         }
         tokio::spawn(self.clone().turn(talk, (before, typed), stop));
@@ -315,10 +315,10 @@ fn about(talk: &Talk) -> Value {
     json!({"step": "model", "model": model, "about": about, "title": talk.title, "system": talk.args.settings.system})
 }
 
-fn keep_pictures(person: &AtPage, entry: &Entry) {
+fn keep_pictures(person: &AtPage, entry: &HistoryEntry) {
     match entry {
-        Entry::Outcome { id, outcome } => person.keep_pictures(id, outcome.images().collect()),
-        Entry::User(said) if !said.images.is_empty() => {
+        HistoryEntry::Outcome { id, outcome } => person.keep_pictures(id, outcome.images().collect()),
+        HistoryEntry::User(said) if !said.images.is_empty() => {
             person.keep_pictures(&told::pictures_of(said), said.images.clone());
         }
         _ => {}

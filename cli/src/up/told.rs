@@ -19,7 +19,7 @@ use crate::screen::visible::{clean, clean_after, packed};
 use crate::screen::{arguments, full_name, pretty, turn};
 use crate::sessions::said::words;
 use toolgraft::agent::{Finished, StopReason};
-use toolgraft::conversation::{Entry, User};
+use toolgraft::conversation::{HistoryEntry, User};
 use toolgraft::event::{Region, Rejected, RejectedKind};
 use toolgraft::message::Image;
 use toolgraft::outcome::{Status, named_files};
@@ -163,10 +163,10 @@ pub(super) fn all_said(conversation: &Conversation) -> Vec<Value> {
     conversation.entries().iter().flat_map(of_entry).collect()
 }
 
-fn of_entry(entry: &Entry) -> Vec<Value> {
+fn of_entry(entry: &HistoryEntry) -> Vec<Value> {
     match entry {
-        Entry::User(said) => vec![user(said)],
-        Entry::Assistant(message) => {
+        HistoryEntry::User(said) => vec![user(said)],
+        HistoryEntry::Assistant(message) => {
             let mut steps = vec![json!({"step": "round"})];
             if !message.reasoning.trim().is_empty() {
                 steps.push(json!({"step": "reasoning", "text": clean(&message.reasoning)}));
@@ -183,8 +183,8 @@ fn of_entry(entry: &Entry) -> Vec<Value> {
             steps.extend(message.feedback().map(rejected_step));
             steps
         }
-        Entry::Outcome { id, outcome } => vec![outcome_step(id, outcome)],
-        Entry::Note { text } => vec![note(format!("the model is told: {text}"))],
+        HistoryEntry::Outcome { id, outcome } => vec![outcome_step(id, outcome)],
+        HistoryEntry::Note { text } => vec![note(format!("the model is told: {text}"))],
         _ => Vec::new(),
     }
 }

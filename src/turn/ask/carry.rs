@@ -1,6 +1,6 @@
 //! Shows the model its own reasoning again.
 
-use crate::conversation::{Conversation, Entry};
+use crate::conversation::{Conversation, HistoryEntry};
 use crate::message::{CarryReasoning, TokenCounter};
 use crate::turn::config::TurnConfig;
 
@@ -21,8 +21,8 @@ pub(super) fn thoughts(config: &TurnConfig, conversation: &Conversation) -> Vec<
     let counter = config.tokens.clone().unwrap_or_default();
     let mut left = config.carry_tokens;
     let entries = conversation.entries().iter().rev();
-    let messages = entries.take_while(|e| !matches!(e, Entry::User(_))).filter_map(|entry| match entry {
-        Entry::Assistant(message) => Some(message.reasoning.trim()),
+    let messages = entries.take_while(|e| !matches!(e, HistoryEntry::User(_))).filter_map(|entry| match entry {
+        HistoryEntry::Assistant(message) => Some(message.reasoning.trim()),
         _ => None,
     });
     let carried = messages.take(rounds).map(|thought| {

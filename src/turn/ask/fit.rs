@@ -17,17 +17,17 @@ const REPLY_TOKENS: usize = 8_192;
 const LEAST_REPLY: usize = 16;
 
 /// The space for prompt and reply.
-pub(super) struct Window {
+pub(super) struct ContextSpace {
     pub(super) context: usize,
     pub(super) reply: usize,
     counter: TokenCounter,
     measure: Measure,
 }
 
-impl Window {
+impl ContextSpace {
     /// Returns the possible windows, the best first. An endpoint that reported its context accepts any prompt that
     /// fits, so a window with less space for the reply is better than none.
-    pub(super) fn all(config: &TurnConfig, measure: Measure) -> Vec<Window> {
+    pub(super) fn all(config: &TurnConfig, measure: Measure) -> Vec<ContextSpace> {
         let Some(context) = context(config, measure) else { return Vec::new() };
         let replies = match config.max_tokens {
             Some(tokens) => vec![tokens as usize],
@@ -36,7 +36,7 @@ impl Window {
         };
         let counter = config.tokens.clone().unwrap_or_default();
         let most = if config.max_tokens.is_some() { usize::MAX } else { REPLY_TOKENS };
-        let window = |reply: usize| Window { context, reply: reply.min(most), counter: counter.clone(), measure };
+        let window = |reply: usize| ContextSpace { context, reply: reply.min(most), counter: counter.clone(), measure };
         replies.into_iter().map(window).collect()
     }
 
@@ -78,7 +78,7 @@ pub(super) fn context(config: &TurnConfig, measure: Measure) -> Option<usize> {
 /// `None` if it fits no window.
 pub(super) fn fitting(
     history: &Conversation,
-    windows: &[Window],
+    windows: &[ContextSpace],
     write: impl Fn(Trim) -> Result<Request, StopReason>,
 ) -> Result<Option<(Request, Trim)>, StopReason> {
     let whole = write(Trim::default())?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::carry::thoughts;
 use super::constrain::{calls, constraint};
 use super::cost::{Cost, count};
-use super::fit::{Window, context, fitting};
+use super::fit::{ContextSpace, context, fitting};
 use crate::constrain::{Constrain, Narrowed, Way};
 use crate::conversation::{Layout, Replies, SHORT_RESULT_BYTES, Trim};
 use crate::dialect::SystemPlacement;
@@ -286,7 +286,7 @@ impl Ask {
 
     /// Returns the next request, with as much of the history as fits the context, and the trim.
     fn fitting(&self, shared: &Shared) -> Result<(Request, Trim), StopReason> {
-        let windows = Window::all(&shared.setup.config, shared.setup.measured.of(&self.model.name));
+        let windows = ContextSpace::all(&shared.setup.config, shared.setup.measured.of(&self.model.name));
         match (fitting(&shared.conversation, &windows, |trim| self.request(trim, shared))?, windows.first()) {
             (Some(found), _) => Ok(found),
             (None, Some(usual)) => Err(self.too_small(usual, shared)?),
@@ -294,7 +294,7 @@ impl Ask {
         }
     }
 
-    fn too_small(&self, window: &Window, shared: &Shared) -> Result<StopReason, StopReason> {
+    fn too_small(&self, window: &ContextSpace, shared: &Shared) -> Result<StopReason, StopReason> {
         let shortest = self.request(shared.conversation.trim_all(SHORT_RESULT_BYTES), shared)?;
         let without_messages = Request { messages: Vec::new(), ..shortest.clone() };
         let system = self.system(shared).map_err(failed)?;

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::grounded::{Said, texts};
+use super::grounded::{ConversationText, texts};
 use super::words::{number_word, words};
 use crate::constrain::is_id;
 use crate::event::Repair;
@@ -24,7 +24,7 @@ pub(in crate::turn) struct Fitted {
     pub(in crate::turn) repairs: Vec<Repair>,
 }
 
-impl Said {
+impl ConversationText {
     /// Returns the arguments without optional members that nobody mentioned, and with the values that the user named
     /// where a value of an `enum` was required. `None` if nothing changes.
     pub(in crate::turn) fn fitted(&self, arguments: &Value, tool: &Tool) -> Option<Fitted> {
@@ -223,7 +223,7 @@ mod tests {
             ("Do something with 7", json!({"ticket_id": 7, "status": "open"}), Value::Null),
             ("取消它", json!({"status": "cancelled", "count": 100}), json!({"status": "cancelled"})),
         ] {
-            let said = Said::new(question.into(), Vec::new());
+            let said = ConversationText::new(question.into(), Vec::new());
             let found = said.fitted(&arguments, &tool).map_or(Value::Null, |fitted| Value::Object(fitted.arguments));
             assert_eq!(found, fitted, "{question}: {arguments}");
         }
@@ -231,18 +231,19 @@ mod tests {
             "customer": {"type": "string"}, "status": {"enum": ["open", "shipped", "returned"]},
         }}));
         let free = Tool::new("run").with_schema(json!({"properties": {"command": {"type": "string"}}}));
-        assert_eq!(Said::new("Look.".into(), Vec::new()).fitted(&json!({"command": "ls"}), &free), None);
+        assert_eq!(ConversationText::new("Look.".into(), Vec::new()).fitted(&json!({"command": "ls"}), &free), None);
         for (question, status) in [
             ("Are there open orders of Petrov?", Some("open")),
             ("What did Petrov return?", Some("returned")),
             ("Open or shipped orders of Petrov?", None),
             ("Petrov's orders?", None),
         ] {
-            let fitted = Said::new(question.into(), Vec::new()).fitted(&json!({"customer": "Petrov"}), &list);
+            let fitted =
+                ConversationText::new(question.into(), Vec::new()).fitted(&json!({"customer": "Petrov"}), &list);
             assert_eq!(fitted.map(|fitted| fitted.arguments["status"].clone()), status.map(Value::from), "{question}");
         }
         let read = "network: attic\npassword: river";
-        let said = Said::new("Copy it into b.txt.".into(), vec![read.into()]);
+        let said = ConversationText::new("Copy it into b.txt.".into(), vec![read.into()]);
         for framed in [
             format!("<tool_result end=\"ab\">{read}</tool_result ab>"),
             format!("<tool_result end=\"ab\">\n{read}\n</tool_result ab>"),
@@ -259,7 +260,7 @@ mod tests {
         }
         let shown = json!({"item": "A result begins with <tool_result end=\"ab\">."});
         assert_eq!(said.fitted(&shown, &tool), None, "text about a frame");
-        let said = Said::new("And the first of them?".into(), vec!["12 of Planning".into()]);
+        let said = ConversationText::new("And the first of them?".into(), vec!["12 of Planning".into()]);
         assert_eq!(
             said.fitted(&json!({"item": "x", "count": 12, "artist": "Planning"}), &tool),
             None,

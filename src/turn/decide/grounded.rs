@@ -46,7 +46,7 @@ pub(in crate::turn) struct Ungrounded {
 
 /// A value in a result, or a line of it that names something by an identifier.
 #[derive(Debug)]
-struct Found {
+struct KnownValue {
     value: Value,
     is_line: bool,
     /// Index of the result.
@@ -57,7 +57,7 @@ struct Found {
 
 /// The text of a conversation from which calls can name things.
 #[derive(Debug)]
-pub(in crate::turn) struct Said {
+pub(in crate::turn) struct ConversationText {
     /// The user's messages.
     raw: String,
     /// The same in lower case.
@@ -66,7 +66,7 @@ pub(in crate::turn) struct Said {
     paths: Vec<String>,
     pub(super) results: Vec<String>,
     /// The values in the results, the newest result's first.
-    found: Vec<Found>,
+    found: Vec<KnownValue>,
     /// The words of messages and results, in lower case.
     pub(super) words: HashSet<String>,
     /// Values of the calls in the prompt's examples.
@@ -81,7 +81,7 @@ pub(in crate::turn) struct Said {
     members: Vec<String>,
 }
 
-impl Said {
+impl ConversationText {
     pub(in crate::turn) fn new(person: String, results: Vec<String>) -> Self {
         let paths = pieces(&person).filter(|word| file_name(word).is_some()).map(str::to_owned).collect();
         let (raw, person, zones) = (person.clone(), person.to_lowercase(), named_in(&person));
@@ -90,11 +90,11 @@ impl Said {
         let found = results.iter().enumerate().rev().flat_map(|(result, text)| {
             let given = given_in(text);
             let is_line = matches!(given, Given::Lines(_));
-            given.values().into_iter().map(move |value| Found { value, is_line, result, kind: String::new() })
+            given.values().into_iter().map(move |value| KnownValue { value, is_line, result, kind: String::new() })
         });
         let found = found.collect();
         let (examples, shown_results, failed, members) = Default::default();
-        Said { raw, person, paths, results, found, words, zones, examples, shown_results, failed, members }
+        ConversationText { raw, person, paths, results, found, words, zones, examples, shown_results, failed, members }
     }
 
     /// Adds the calls so far, and the members of tools: a request names the kind of thing next to its identifier.
@@ -102,15 +102,15 @@ impl Said {
         let gave: Vec<_> = made.iter().filter_map(|made| Some((made, made.said()?))).collect();
         let of = |result: usize| Some(gave.iter().find(|(_, text)| **text == *self.results[result])?.0);
         // The identifier that an error names is the wrong one.
-        let is_wrong = |found: &Found| found.is_line && of(found.result).is_some_and(Made::failed);
-        let mut found: Vec<Found> = self.found.into_iter().filter(|found| !is_wrong(found)).collect();
+        let is_wrong = |found: &KnownValue| found.is_line && of(found.result).is_some_and(Made::failed);
+        let mut found: Vec<KnownValue> = self.found.into_iter().filter(|found| !is_wrong(found)).collect();
         for found in &mut found {
             let last = of(found.result).and_then(|made| name_words(&made.call.tool).pop());
             found.kind = last.map(|word| word.to_lowercase().trim_end_matches('s').to_owned()).unwrap_or_default();
         }
         // The values of a failed call are accepted again only if the user said them.
         let failed = made.iter().filter(|made| made.failed()).flat_map(|made| texts(&made.call.arguments)).collect();
-        Said { found, failed, members: members.collect(), ..self }
+        ConversationText { found, failed, members: members.collect(), ..self }
     }
 
     /// Adds the prompt's examples: results, and calls with their values in quotation marks.
@@ -142,7 +142,7 @@ impl Said {
         members.into_iter().any(|member| !is_known(&arguments[member]))
     }
 
-    /// As [`ungrounded`](Said::ungrounded), for a call that is known to be wrong: a value that differs from those in
+    /// As [`ungrounded`](ConversationText::ungrounded), for a call that is known to be wrong: a value that differs from those in
     /// results counts as well.
     pub(in crate::turn) fn mistaken(&self, arguments: &Value, tool: &Tool) -> Option<Ungrounded> {
         self.wrong(arguments, tool, &|name, value, found| match found {
@@ -614,9 +614,12 @@ mod tests {
         }}))
     }
 
-    fn said() -> Said {
+    fn said() -> ConversationText {
         let result = r#"[{"order_id": "O-1057", "id": 7, "name": "Planning"}, {"order_id": "O-1063", "id": 8}]"#;
-        Said::new("把 Close T-198 和 /home/kim/notes.txt, and greet kim@example.com".into(), vec![result.into()])
+        ConversationText::new(
+            "把 Close T-198 和 /home/kim/notes.txt, and greet kim@example.com".into(),
+            vec![result.into()],
+        )
     }
 
     #[test]
@@ -671,12 +674,12 @@ mod tests {
             {"device_id": "speaker-1", "room": "living room", "kind": "speaker"},
             {"device_id": "thermo-2", "room": "living room", "kind": "thermostat"}]"#;
         let users = r#"[{"user_id": "U-5", "on_call": false}, {"user_id": "U-6", "on_call": true}]"#;
-        let asked = Said::new("Assign it to whoever is on call.".into(), vec![users.into()]);
+        let asked = ConversationText::new("Assign it to whoever is on call.".into(), vec![users.into()]);
         let found = asked.ungrounded(&json!({"user_id": "U-5"}), &Tool::new("assign")).unwrap();
         assert_eq!(found.known, [("user_id".to_owned(), vec![json!("U-6")])]);
         let another = asked.ungrounded(&json!({"ticket_id": "U-6"}), &Tool::new("assign")).unwrap();
         assert_eq!(another.unknown, ["ticket_id"], "it is an id of something else");
-        let said = Said::new("把客厅（living room）的暖气调到 19 度。".into(), vec![result.into()]);
+        let said = ConversationText::new("把客厅（living room）的暖气调到 19 度。".into(), vec![result.into()]);
         let of = |description: &str| {
             let tool = Tool::new("set").with_description(description);
             said.candidates("device_id", &Value::Null, &tool)
@@ -687,7 +690,7 @@ mod tests {
 
     #[test]
     fn a_place_is_a_time_zone_of_those_that_were_named_and_a_failed_path_is_no_place() {
-        let said = Said::new("What time is it in Tokyo?".into(), vec!["no /a/budget.txt".into()]);
+        let said = ConversationText::new("What time is it in Tokyo?".into(), vec!["no /a/budget.txt".into()]);
         let call = Call::new(Dialect::Json, "read", json!({"path": "/a/budget.txt"}));
         let failed = Outcome::error("no /a/budget.txt");
         let said = said.with_calls(&[Made::new(&call, true, Some(&failed)).unwrap()], std::iter::empty());
@@ -695,7 +698,7 @@ mod tests {
         assert_eq!(found.known, [("zone".to_owned(), vec![json!("Asia/Tokyo")])]);
         assert_eq!(said.ungrounded(&json!({"zone": "Asia/Tokyo"}), &tool()), None);
         assert!(said.ungrounded(&json!({"paths": ["/a/budget.txt"]}), &tool()).is_some());
-        let found = Said::new("Where is budget.txt?".into(), vec!["/a/b/budget.txt\n/a/c.txt".into()]);
+        let found = ConversationText::new("Where is budget.txt?".into(), vec!["/a/b/budget.txt\n/a/c.txt".into()]);
         let found = found.mistaken(&json!({"path": "/a/budget.txt"}), &tool()).unwrap();
         assert_eq!(found.known, [("path".to_owned(), vec![json!("/a/b/budget.txt")])]);
     }

@@ -19,14 +19,14 @@ pub(crate) struct Missing {
 }
 
 /// Takes a model's name (`None` for the client's own) and the fault of its native calls.
-type Tell = dyn Fn(Option<&str>, NativeFault) + Send + Sync;
+type TellFault = dyn Fn(Option<&str>, NativeFault) + Send + Sync;
 
 /// Knowledge about the models of an endpoint. Several setups for one endpoint share it.
 #[derive(Default)]
 pub struct KnownWays {
     known: Mutex<HashMap<Option<String>, Missing>>,
     /// Called with each fault of native calls that is found.
-    tell: Option<Box<Tell>>,
+    tell: Option<Box<TellFault>>,
 }
 
 impl KnownWays {

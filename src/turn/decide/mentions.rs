@@ -82,17 +82,17 @@ pub(in crate::turn) struct Mentions {
 impl Mentions {
     pub(in crate::turn) fn of(request: &str) -> Self {
         let mut found = Mentions::default();
-        let mut reader = Reader { rest: request.trim(), is_first: true };
+        let mut reader = PieceReader { rest: request.trim(), is_first: true };
         let (mut part, mut has_words, mut is_aside, mut between) = (Vec::new(), false, false, String::new());
         let mut is_told = false;
         while let Some(piece) = reader.next() {
             match piece {
-                Piece::Thing(text) => {
+                RequestPiece::Thing(text) => {
                     let is_joined = !part.is_empty() && is_joining(&between);
                     part.push(Thing { text, is_joined });
                     between.clear();
                 }
-                Piece::Word(word) if !PARTING.contains(&word) => {
+                RequestPiece::Word(word) if !PARTING.contains(&word) => {
                     if !has_words && part.is_empty() {
                         is_aside = ASIDES.iter().any(|aside| word.eq_ignore_ascii_case(aside));
                         is_told = REPORTING.iter().any(|told| begins_with(word, told));
@@ -103,17 +103,17 @@ impl Mentions {
                     between.push_str(word);
                 }
                 // "A and B" is one part.
-                Piece::Word(word) if !part.is_empty() && between.is_empty() && reader.at_thing() => {
+                RequestPiece::Word(word) if !part.is_empty() && between.is_empty() && reader.at_thing() => {
                     between.push_str(word);
                 }
-                Piece::Colon if is_text(&between) && reader.at_text() => {
+                RequestPiece::Colon if is_text(&between) && reader.at_text() => {
                     part.push(Thing { text: reader.take_text(), is_joined: false });
                     between.clear();
                 }
-                Piece::Word(_) | Piece::Colon | Piece::Asked | Piece::End => {
+                RequestPiece::Word(_) | RequestPiece::Colon | RequestPiece::Asked | RequestPiece::End => {
                     // A question that names nothing is no step: it is about what came.
-                    is_aside |= matches!(piece, Piece::Asked);
-                    found.joins_words |= matches!(piece, Piece::Word(word) if JOINING.contains(&word));
+                    is_aside |= matches!(piece, RequestPiece::Asked);
+                    found.joins_words |= matches!(piece, RequestPiece::Word(word) if JOINING.contains(&word));
                     if has_words && !is_aside || !part.is_empty() {
                         found.told += usize::from(is_told && part.is_empty());
                         found.acts |= !is_told && !part.is_empty();
@@ -268,7 +268,7 @@ impl Used {
     }
 }
 
-enum Piece<'a> {
+enum RequestPiece<'a> {
     Thing(String),
     Word(&'a str),
     Colon,
@@ -280,49 +280,49 @@ enum Piece<'a> {
 
 /// Splits a request into pieces.
 #[derive(Clone)]
-struct Reader<'a> {
+struct PieceReader<'a> {
     rest: &'a str,
     /// At the beginning of a sentence, where a capital letter means nothing.
     is_first: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PieceReader<'a> {
     fn at_thing(&self) -> bool {
-        matches!(self.clone().next(), Some(Piece::Thing(_)))
+        matches!(self.clone().next(), Some(RequestPiece::Thing(_)))
     }
 
-    fn next(&mut self) -> Option<Piece<'a>> {
+    fn next(&mut self) -> Option<RequestPiece<'a>> {
         self.rest = self.rest.trim_start_matches([' ', '\t', '(', '（', ')', '）']);
         let first = self.rest.chars().next()?;
         if let Some(text) = self.quoted(first) {
-            return Some(Piece::Thing(text));
+            return Some(RequestPiece::Thing(text));
         }
         if is_end(first) {
             self.rest = &self.rest[first.len_utf8()..];
             self.is_first |= !matches!(first, ',' | '，' | '、' | ';' | '；');
             return Some(match first {
-                '、' => Piece::Word("、"),
-                ':' | '：' => Piece::Colon,
-                '?' | '？' => Piece::Asked,
-                _ => Piece::End,
+                '、' => RequestPiece::Word("、"),
+                ':' | '：' => RequestPiece::Colon,
+                '?' | '？' => RequestPiece::Asked,
+                _ => RequestPiece::End,
             });
         }
         let is_first = std::mem::replace(&mut self.is_first, false);
         if !first.is_ascii() && first.is_alphanumeric() && is_unspaced(first) {
-            return Some(Piece::Word(self.unspaced()));
+            return Some(RequestPiece::Word(self.unspaced()));
         }
         let word = self.word();
         if word.is_empty() {
             self.rest = &self.rest[first.len_utf8()..];
-            return Some(Piece::Word(""));
+            return Some(RequestPiece::Word(""));
         }
         if names(word) {
-            return Some(Piece::Thing(word.to_owned()));
+            return Some(RequestPiece::Thing(word.to_owned()));
         }
         if is_first || !is_capital(word) {
-            return Some(Piece::Word(word));
+            return Some(RequestPiece::Word(word));
         }
-        Some(Piece::Thing(self.capitals(word)))
+        Some(RequestPiece::Thing(self.capitals(word)))
     }
 
     fn quoted(&mut self, first: char) -> Option<String> {

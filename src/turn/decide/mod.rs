@@ -58,7 +58,7 @@ use crate::turn::config::RoundModel;
 pub(super) use fit::Fitted;
 pub(super) use greeting::is_greeting;
 pub(super) use greeting::is_question;
-pub(super) use grounded::{Said, Ungrounded, file_name, reads_file, texts};
+pub(super) use grounded::{ConversationText, Ungrounded, file_name, reads_file, texts};
 pub use known::KnownWays;
 pub(crate) use known::Missing;
 pub use margin::call_margin;

@@ -39,7 +39,7 @@ pub(super) fn announced(text: &str) -> Option<Announced> {
     if is_content(&lines[..=last]) {
         return None;
     }
-    let spoken = Spoken::of(&lines[..=last]);
+    let spoken = LastSentences::of(&lines[..=last]);
     if spoken.is_ahead(in_fence) || acts(&listed(&lines[..=last])) || (!in_fence && is_step(&lines[..=last])) {
         return Some(Announced::Ahead);
     }
@@ -117,9 +117,9 @@ fn is_step(lines: &[Line<'_>]) -> bool {
 }
 
 /// The sentences at the end of a message, the last one first.
-struct Spoken<'t>(Vec<&'t str>);
+struct LastSentences<'t>(Vec<&'t str>);
 
-impl<'t> Spoken<'t> {
+impl<'t> LastSentences<'t> {
     fn of(lines: &[Line<'t>]) -> Self {
         let mut sentences: Vec<&str> = Vec::new();
         for line in lines {
@@ -132,7 +132,7 @@ impl<'t> Spoken<'t> {
         }
         sentences.retain(|sentence| sentence.chars().any(char::is_alphabetic));
         sentences.reverse();
-        Spoken(sentences)
+        LastSentences(sentences)
     }
 
     /// Returns `true` if the last sentence says that the model acts now. Sentences that ask the user to wait, or that

@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::doubt::{doubted, judged, keep_syntax};
-use super::message::Message;
+use super::message::EndedMessage;
 use super::repeats::{Repeated, Repeats};
 use super::stale::{self, ShownContext};
 use super::tail::{has_no_end, is_tail, leaves_a_tail};
@@ -92,7 +92,7 @@ impl TextRestorers {
 struct Body {
     collector: Collector,
     /// The message without its content.
-    message: Message,
+    message: EndedMessage,
     /// Set at the first text after a call: the numbers of pieces and calls before it.
     cut: Option<(usize, u32)>,
     /// Bytes of text after the cut.
@@ -193,7 +193,7 @@ impl Draft {
         broke_off: bool,
         reader: &ReadContext<'_>,
         emit: &mut dyn FnMut(AgentEvent),
-    ) -> Message {
+    ) -> EndedMessage {
         let (body, restored) = (&mut self.body, &mut self.restored);
         let tell = emit;
         let emit = &mut |event: AgentEvent| restored.take(event, tell);
@@ -608,7 +608,7 @@ impl Body {
         self.written.iter().position(same).map(|at| self.written.swap_remove(at)).is_some()
     }
 
-    fn into_message(self, reader: &ReadContext<'_>) -> Message {
+    fn into_message(self, reader: &ReadContext<'_>) -> EndedMessage {
         let (mut pieces, mut entries) = self.collector.into_pieces();
         pieces.truncate(self.cut.map_or(pieces.len(), |(before, _)| before));
         entries.retain(|e| pieces.iter().any(|p| matches!(p, Piece::Call { index, .. } if *index == e.index)));
@@ -618,7 +618,7 @@ impl Body {
         keep_syntax(&mut pieces, &entries);
         let repeats = self.repeated.as_ref().map(|repeated| repeated.times);
         let refusal = Some(self.refusal).filter(|text| !text.trim().is_empty());
-        let mut message = Message { pieces, entries, repeats, refusal, ..self.message };
+        let mut message = EndedMessage { pieces, entries, repeats, refusal, ..self.message };
         if let Some(Repeated { region, keep, .. }) = self.repeated {
             message.cut_text_after_calls(region, keep);
         }

@@ -6,7 +6,7 @@ use crate::tools::ToolChoice;
 
 use super::announced::Announced;
 use super::doubt::is_doubted;
-use super::message::Message;
+use super::message::EndedMessage;
 use crate::turn::decide::Asking;
 use crate::turn::failures::{Failures, Lane};
 use crate::turn::rejected::Reaction;
@@ -37,7 +37,7 @@ pub(in crate::turn) enum Next {
 /// The properties by which a message is judged.
 pub(in crate::turn) struct Judge<'a> {
     pub(in crate::turn) shared: &'a Shared,
-    pub(in crate::turn) message: &'a Message,
+    pub(in crate::turn) message: &'a EndedMessage,
     /// The finish reason of the message.
     pub(in crate::turn) finish: &'a FinishReason,
     /// `true` if it has no text for the user.

@@ -10,7 +10,7 @@ use crate::message::{FinishReason, NativeCall};
 
 /// A message that has ended.
 #[derive(Default)]
-pub(in crate::turn) struct Message {
+pub(in crate::turn) struct EndedMessage {
     /// Its content, in stream order.
     pub(super) pieces: Vec<Piece>,
     /// Native calls among the entries, by index.
@@ -33,7 +33,7 @@ pub(in crate::turn) struct Message {
     pub(super) too_long: bool,
 }
 
-impl Message {
+impl EndedMessage {
     /// Drops everything after the last call that `is_call` accepts: text after a call never enters the history.
     pub(super) fn cut_after(&mut self, is_call: impl Fn(&Entry) -> bool) {
         let call = |piece: &Piece| match piece {

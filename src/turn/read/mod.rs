@@ -36,7 +36,7 @@ mod tail;
 
 pub(super) use judge::Next;
 pub use judge::may_be_meant;
-pub(super) use message::Message;
+pub(super) use message::EndedMessage;
 pub(super) use round::{Kept, Read, only_repeats_us};
 
 #[cfg(test)]

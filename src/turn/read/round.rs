@@ -3,7 +3,7 @@
 use super::announced::announced;
 use super::draft::{Draft, ReadContext};
 use super::judge::{Judge, Next};
-use super::message::{HistoryPlace, Message};
+use super::message::{EndedMessage, HistoryPlace};
 use super::output::{Output, find, only_text};
 use super::tail::answer_of;
 use crate::constrain::Constrained;
@@ -110,7 +110,7 @@ impl Read {
         broke_off: bool,
         model: &RoundModel,
         shared: &mut Shared,
-    ) -> Message {
+    ) -> EndedMessage {
         with_reader(model, shared.is_correcting(), shared, |reader, emit| {
             self.draft.finish(reason, broke_off, reader, emit)
         })
@@ -129,7 +129,7 @@ impl Read {
     /// The history refuses it.
     pub(in crate::turn) fn judge_and_keep(
         &mut self,
-        mut message: Message,
+        mut message: EndedMessage,
         reason: &FinishReason,
         shared: &mut Shared,
     ) -> Result<(Next, Kept), TurnError> {
@@ -181,7 +181,7 @@ impl Read {
     /// The history refuses it.
     pub(in crate::turn) fn keep_broken_off(
         &mut self,
-        message: Message,
+        message: EndedMessage,
         shared: &mut Shared,
     ) -> Result<Kept, TurnError> {
         if message.is_blank() && message.entries.is_empty() {
@@ -237,7 +237,7 @@ impl Read {
     /// Appends the message to the history.
     fn keep(
         &mut self,
-        mut message: Message,
+        mut message: EndedMessage,
         told: &[u32],
         cut_off: bool,
         shared: &mut Shared,
@@ -302,15 +302,17 @@ fn with_reader<T>(
 
 /// Returns `true` if the message only copies a note of the program, or the answer of an example: small models do that
 /// instead of answering.
-pub(in crate::turn) fn only_repeats_us(message: &Message, shared: &Shared) -> bool {
+pub(in crate::turn) fn only_repeats_us(message: &EndedMessage, shared: &Shared) -> bool {
     if !message.is_text_alone() {
         return false;
     }
     let (said, wording) = (message.spoken().0, shared.setup.wording());
     let said = unnoted(&said).trim().to_owned();
     let notes = shared.conversation.entries().iter().filter_map(|entry| match entry {
-        conversation::Entry::Note { text } => Some(unnoted(text)),
-        conversation::Entry::Outcome { outcome, .. } if outcome.status == Status::Denied => Some(outcome.text.clone()),
+        conversation::HistoryEntry::Note { text } => Some(unnoted(text)),
+        conversation::HistoryEntry::Outcome { outcome, .. } if outcome.status == Status::Denied => {
+            Some(outcome.text.clone())
+        }
         _ => None,
     });
     let examples = wording.system_apart(&shared.choice).map(|(_, examples)| examples).unwrap_or_default();
@@ -320,7 +322,7 @@ pub(in crate::turn) fn only_repeats_us(message: &Message, shared: &Shared) -> bo
 }
 
 /// Returns `true` if the model is told only about calls of display-only tools.
-fn only_displays(message: &Message, told: &[u32], shared: &Shared) -> bool {
+fn only_displays(message: &EndedMessage, told: &[u32], shared: &Shared) -> bool {
     let displays = shared.displays();
     let told = message.entries.iter().filter(|e| told.contains(&e.index));
     told.filter_map(|e| e.result.as_ref().err()).all(|rejected| displays.is_for_display(rejected))
@@ -328,7 +330,7 @@ fn only_displays(message: &Message, told: &[u32], shared: &Shared) -> bool {
 
 /// Drops the text after the last call. Text after a call that was shown belongs to the answer, unless an earlier call
 /// waits for a result.
-fn cut(message: &mut Message, told: &[u32], shared: &Shared) {
+fn cut(message: &mut EndedMessage, told: &[u32], shared: &Shared) {
     let displays = shared.displays();
     let shown = message.shown.clone();
     let waits = |e: &Entry| match &e.result {

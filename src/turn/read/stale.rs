@@ -9,7 +9,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::conversation::{Conversation, Entry};
+use crate::conversation::{Conversation, HistoryEntry};
 use crate::event::{Call, Rejected, RejectedKind};
 use crate::outcome::named_files;
 use crate::tools::Tool;
@@ -131,9 +131,9 @@ fn was_told(call: &Call, path: &str, told: &ShownContext<'_>) -> bool {
             && rejected.call.as_ref().is_some_and(|before| before.tool == call.tool && names(before, path))
     };
     let since = told.conversation.entries().iter().rev();
-    let mut since = since.take_while(|entry| !matches!(entry, Entry::User(_)));
+    let mut since = since.take_while(|entry| !matches!(entry, HistoryEntry::User(_)));
     told.origins.told.iter().any(is_same)
-        || since.any(|entry| matches!(entry, Entry::Assistant(message) if message.feedback().any(is_same)))
+        || since.any(|entry| matches!(entry, HistoryEntry::Assistant(message) if message.feedback().any(is_same)))
 }
 
 /// Returns `true` if a text of the call's arguments is the path.
@@ -164,18 +164,18 @@ impl FileContents {
         let mut calls: Vec<(&str, &Call)> = Vec::new();
         for entry in told.conversation.entries() {
             match entry {
-                Entry::User(said) => {
+                HistoryEntry::User(said) => {
                     let files = named_files(&said.text).filter(|(name, _)| name.as_deref() == Some(path));
                     files.for_each(|(_, text)| shown.text(text, true));
                 }
-                Entry::Assistant(message) => {
+                HistoryEntry::Assistant(message) => {
                     calls.extend(message.calls().map(|made| (made.id.as_str(), &*made.call)));
                 }
-                Entry::Outcome { id, outcome } if outcome.is_result() => {
+                HistoryEntry::Outcome { id, outcome } if outcome.is_result() => {
                     let call = calls.iter().rfind(|(made, call)| made == id && names(call, path));
                     call.into_iter().for_each(|(_, call)| shown.result(call, &outcome.said()));
                 }
-                Entry::Outcome { .. } | Entry::Note { .. } => {}
+                HistoryEntry::Outcome { .. } | HistoryEntry::Note { .. } => {}
             }
         }
         shown

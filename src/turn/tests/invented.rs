@@ -1,7 +1,7 @@
 //! Calls in turns that the model invented: they are dropped with what they stand in.
 
 use super::*;
-use crate::conversation::Entry as Said;
+use crate::conversation::HistoryEntry as Said;
 
 const USER: &str = "<|im_end|>\n<|im_start|>user\nAnd Rome? ";
 
