@@ -215,33 +215,49 @@ impl ClientStore {
         inner.marked.insert(self.client, now);
     }
 
-    /// Returns `true` if a history may hold text of third parties. It does not if it is a single
-    /// question, or if each message of the model is known to follow none, and this client read no
+    /// Returns `true` if a history may hold text of third parties. It does not if it begins with a
+    /// single question, each message of the model is known to follow none, and this client read no
     /// such text within [`KEPT_FOR`].
     pub(super) fn may_be_untrusted(&self, messages: &[Value], now: Instant) -> bool {
         let marked = self.store.lock().marked.get(&self.client).copied();
         if marked.is_some_and(|since| now.duration_since(since) <= KEPT_FOR) {
             return true;
         }
-        let mut said = messages.iter().filter(|message| message["role"] != "system" && message["role"] != "developer");
-        if !messages.iter().any(|message| message["role"] == "assistant") {
+        let said = messages.iter().filter(|message| message["role"] != "system" && message["role"] != "developer");
+        let said: Vec<&Value> = said.filter(|message| !is_empty_answer(message)).collect();
+        let answer = said.iter().position(|message| message["role"] == "assistant");
+        let begins_known = match &said[..answer.unwrap_or(said.len())] {
+            // A client may have dropped the question.
+            [] => answer.is_some(),
             // Several messages without an answer may be quoted from another conversation.
-            return said.next().is_none_or(|message| message["role"] != "user") || said.next().is_some();
-        }
-        messages.iter().filter(|message| message["role"] == "assistant").any(|message| {
-            let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
-            let marked = |call: &Value| {
-                let id = call["id"].as_str().unwrap_or_default();
-                self.store.seal.read(self.client, id) != Some(false)
-            };
-            if !calls.is_empty() {
-                return calls.iter().any(marked);
-            }
-            let text = text_of(&message["content"]);
-            let answer = self.store.seal.answer(self.client, &text);
-            !text.trim().is_empty() && !self.store.lock().clean.contains(&answer)
-        })
+            [one, more @ ..] => one["role"] == "user" && more.is_empty(),
+        };
+        !begins_known || said.iter().any(|message| message["role"] == "assistant" && self.is_unknown(message))
     }
+
+    /// Returns `true` unless this message of the model is known to follow no text of third parties.
+    fn is_unknown(&self, message: &Value) -> bool {
+        let is_marked = |call: &Value| {
+            let id = call["id"].as_str().unwrap_or_default();
+            self.store.seal.read(self.client, id) != Some(false)
+        };
+        match calls(message) {
+            [] => {
+                let answer = self.store.seal.answer(self.client, &text_of(&message["content"]));
+                !self.store.lock().clean.contains(&answer)
+            }
+            calls => calls.iter().any(is_marked),
+        }
+    }
+}
+
+fn calls(message: &Value) -> &[Value] {
+    message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Returns `true` for a message of the model that says nothing, by which no history becomes known.
+fn is_empty_answer(message: &Value) -> bool {
+    message["role"] == "assistant" && calls(message).is_empty() && text_of(&message["content"]).trim().is_empty()
 }
 
 impl Inner {
@@ -369,6 +385,8 @@ mod tests {
         let store = Store::new(None).unwrap();
         let (kept, now) = (store.of(Some("one")), Instant::now());
         let said = |role: &str| json!({"role": role, "content": "Hi"});
+        let answer = |text: &str| json!({"role": "assistant", "content": text});
+        kept.keep_clean("Hello.");
         for (history, is_unknown) in [
             (vec![said("user")], false),
             (vec![said("system"), said("developer"), said("user")], false),
@@ -376,6 +394,9 @@ mod tests {
             (vec![said("system")], true),
             (vec![said("tool")], true),
             (vec![said("user"), said("tool")], true),
+            (vec![said("user"), answer("Hello."), said("user")], false),
+            (vec![said("user"), said("user"), answer("Hello.")], true),
+            (vec![said("user"), answer(""), said("user")], true),
         ] {
             assert_eq!(kept.may_be_untrusted(&history, now), is_unknown, "{history:?}");
         }
