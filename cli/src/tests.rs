@@ -6,6 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ErrorKind};
 
+use command_lines::{command_lines, files, pages};
+
+#[path = "../tests/command/command_lines.rs"]
+mod command_lines;
+
 /// The variable that has the folder to write to.
 const FOLDER: &str = "TOOLGRAFT_MANUAL";
 
@@ -40,48 +45,9 @@ fn every_command_has_a_page() {
     }
 }
 
-/// Returns the files in a folder of the repository that end so.
-fn files(folder: &str, end: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
-    let found = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    found.filter(|path| path.to_str().unwrap().ends_with(end)).collect()
-}
-
-/// Returns the command lines of a page, each `true` if it is whole: those of its blocks and of help are, one in a
-/// sentence may only name the command.
-fn command_lines(text: &str, is_help: bool) -> Vec<(String, bool)> {
-    let (mut lines, mut block) = (Vec::new(), is_help.then_some("sh"));
-    let text = text.replace(" \\\n", " ");
-    for line in text.lines() {
-        if let Some(language) = line.trim_start().strip_prefix("```") {
-            block = if block.is_some() { None } else { Some(language) };
-            continue;
-        }
-        let command = |line: &str| line.find("toolgraft ").map(|at| line[at..].to_owned());
-        match block {
-            Some(language @ ("sh" | "console")) => {
-                let typed = line.trim_start();
-                let Some(typed) = typed.strip_prefix("$ ").or((language == "sh").then_some(typed)) else { continue };
-                let begins = typed.starts_with("toolgraft ") || !is_help && typed.contains("| toolgraft ");
-                // In help the explanation follows at a distance.
-                let typed = if is_help { typed.split("   ").next().unwrap_or_default() } else { typed };
-                lines.extend(command(typed).filter(|_| begins).map(|line| (line, true)));
-            }
-            Some(_) => {}
-            None => {
-                let code = line.split('`').skip(1).step_by(2).filter(|code| code.starts_with("toolgraft "));
-                let code = code.filter(|code| !code.contains(['…', '[']));
-                lines.extend(code.map(|code| (code.to_owned(), false)));
-            }
-        }
-    }
-    lines
-}
-
 #[test]
 fn every_command_line_of_the_pages_and_of_help_is_one_that_the_program_takes() {
-    let pages = ["", "docs", "docs/appendix", "crates/toolgraft-mcp", "crates/toolgraft-serve", "fixtures"];
-    let pages = pages.iter().flat_map(|folder| files(folder, ".md")).map(|file| (file, false));
+    let pages = pages().into_iter().map(|file| (file, false));
     let (mut checked, mut wrong) = (0, Vec::new());
     for (file, is_help) in pages.chain(files("cli/src/help", ".txt").into_iter().map(|file| (file, true))) {
         for (line, is_whole) in command_lines(&fs::read_to_string(&file).unwrap(), is_help) {

@@ -18,12 +18,16 @@ mod chat_mcp;
 mod chat_screen;
 #[cfg(target_os = "linux")]
 mod chat_terminal;
+#[cfg(unix)]
+mod command_lines;
 mod completions;
 mod context_overflow;
 mod demo;
 mod devtools;
 mod diagnose;
 mod dialect_file;
+#[cfg(unix)]
+mod documented;
 #[cfg(target_os = "linux")]
 mod elicit;
 mod embedding;
