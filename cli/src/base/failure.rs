@@ -17,7 +17,8 @@ pub(crate) enum Failure {
     Job(String),
     /// The job found failures and has reported them itself: exit code 1.
     Reported,
-    /// Ctrl-C stopped the job. The program ends by SIGINT, too, so that a shell's loop stops.
+    /// Ctrl-C stopped the job. The program ends by SIGINT, too, so that a shell's loop stops. Without a message it was
+    /// meant to end so.
     Interrupted(String),
     /// Nobody reads standard output any more. The program ends by SIGPIPE, as others do in a shell's pipe.
     ReaderGone,

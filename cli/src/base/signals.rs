@@ -38,9 +38,9 @@ impl Heard {
 }
 
 #[cfg(unix)]
-const INTERRUPT: &str = "SIGINT";
+pub(crate) const INTERRUPT: &str = "SIGINT";
 #[cfg(windows)]
-const INTERRUPT: &str = "Ctrl-C";
+pub(crate) const INTERRUPT: &str = "Ctrl-C";
 
 /// The signals that this process was sent since [`listen`](Signals::listen).
 #[derive(Debug, Clone)]
@@ -52,6 +52,12 @@ pub(crate) fn stopped(by: &str) -> Failure {
         INTERRUPT => Failure::interrupted(by),
         by => Failure::job(format!("stopped by {by}")),
     }
+}
+
+/// Returns the result of a server that a signal has ended in order. INT ends the program as well, so that a shell's loop
+/// stops.
+pub(crate) fn ended(by: &str) -> Result<(), Failure> {
+    if by == INTERRUPT { Err(Failure::Interrupted(String::new())) } else { Ok(()) }
 }
 
 impl Signals {

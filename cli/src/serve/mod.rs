@@ -7,10 +7,13 @@ mod probed;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use crate::base::{Failure, input, output, signals::Signals};
+use crate::base::{
+    Failure, input, output,
+    signals::{self, Signals},
+};
 use crate::chat::{Endpoint, EndpointArgs};
 use crate::pages::doors::LocalServer;
 use crate::screen::visible::word;
@@ -471,8 +474,9 @@ async fn serve(
         std::future::pending::<()>().await;
     };
     let (tell, told) = oneshot::channel();
+    let ended_by = OnceLock::new();
     let stop = async {
-        signals.stopped().await;
+        let _ = ended_by.set(signals.stopped().await);
         signals.forget();
         let _ = tell.send(());
         output::tell_stderr(format_args!(
@@ -492,5 +496,5 @@ async fn serve(
         _ = again => {}
         () = inspected => {}
     }
-    Ok(())
+    ended_by.get().map_or(Ok(()), |by| signals::ended(by))
 }

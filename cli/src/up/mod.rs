@@ -24,7 +24,10 @@ mod web;
 
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use crate::base::{Failure, browser, output, signals::Signals};
+use crate::base::{
+    Failure, browser, output,
+    signals::{self, Signals},
+};
 use crate::chat::{Endpoint, Existing, TalkArgs, warn_unmatched};
 use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::pages::doors::LocalServer;
@@ -124,8 +127,7 @@ pub(super) fn run(mut args: UpArgs) -> Result<(), Failure> {
         if way.is_none() && !args.no_open {
             output::note("no browser can be opened from here: open the address in one");
         }
-        until_ended(server.serve(router, &web::policy()), &chats, &signals).await;
-        Ok(())
+        until_ended(server.serve(router, &web::policy()), &chats, &signals).await
     })
 }
 
@@ -151,17 +153,18 @@ fn answered_in(windows: Windows, questions: Arc<Questions>) -> impl Elicitor {
 
 /// Answers until a signal comes, and then until what was said is kept; a further Ctrl-C does not
 /// wait for that.
-async fn until_ended(page: impl Future<Output = ()>, chats: &Chats, signals: &Signals) {
+async fn until_ended(page: impl Future<Output = ()>, chats: &Chats, signals: &Signals) -> Result<(), Failure> {
     let (ending, interrupts) = (signals.hold(), signals.take_interrupts());
-    tokio::select! {
-        () = page => {}
-        () = ending.begins() => {}
-        () = interrupts.next() => {}
-    }
+    let ended = tokio::select! {
+        () = page => Ok(()),
+        () = ending.begins() => Ok(()),
+        () = interrupts.next() => signals::ended(signals::INTERRUPT),
+    };
     tokio::select! {
         () = chats.end() => {}
         () = interrupts.next() => {}
     }
     // This is how it ends where nothing is wrong.
     signals.forget();
+    ended
 }

@@ -427,23 +427,31 @@ async fn an_mcp_server_sees_nothing_of_a_clients_headers() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn sigterm_lets_the_answers_end_and_then_the_server() {
+async fn a_signal_lets_the_answers_end_and_then_the_server() {
+    use std::os::unix::process::ExitStatusExt;
+
     let reply = Reply::events(&[says("Once "), says("upon "), says("a time."), stops("stop")]);
     let reply = reply.delay(Duration::from_millis(300)).done();
-    let endpoint = Endpoint::answer(move |_, _| reply.clone());
-    let mut serving = Serving::start(&Place::new(), &endpoint, &[], &[]);
-    let asked = request("m");
-    let answer = serving.chat(&asked, None);
-    let end = async {
-        while endpoint.requests() == 0 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        let pid = rustix::process::Pid::from_raw(i32::try_from(serving.child.id()).unwrap()).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    };
-    let ((status, whole), ()) = tokio::join!(answer, end);
-    assert_eq!((status, &whole["choices"][0]["message"]["content"]), (200, &json!("Once upon a time.")));
-    assert_eq!(serving.child.wait().unwrap().code(), Some(0));
+    // What INT has ended ends by it, so that a shell's loop stops.
+    for (signal, ends) in
+        [(rustix::process::Signal::TERM, (Some(0), None)), (rustix::process::Signal::INT, (None, Some(2)))]
+    {
+        let reply = reply.clone();
+        let endpoint = Endpoint::answer(move |_, _| reply.clone());
+        let mut serving = Serving::start(&Place::new(), &endpoint, &[], &[]);
+        let asked = request("m");
+        let answer = serving.chat(&asked, None);
+        let end = async {
+            while endpoint.requests() == 0 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            rustix::process::kill_process(rustix::process::Pid::from_child(&serving.child), signal).unwrap();
+        };
+        let ((status, whole), ()) = tokio::join!(answer, end);
+        assert_eq!((status, &whole["choices"][0]["message"]["content"]), (200, &json!("Once upon a time.")));
+        let ended = serving.child.wait().unwrap();
+        assert_eq!((ended.code(), ended.signal()), ends, "{signal:?}");
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! `toolgraft up` over HTTP: who comes in, what a window is told, what runs, and what is kept.
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -156,7 +157,8 @@ impl Up {
         rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
         let mut said = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        assert!(self.child.wait().unwrap().success(), "{said}");
+        let status = self.child.wait().unwrap();
+        assert_eq!(status.signal(), Some(2), "so that a shell's loop stops: {status:?} {said}");
         said
     }
 }
