@@ -19,8 +19,9 @@ const CLOSED: &[&str] = &[
     "Shown",
     // A program that drives a turn must handle all variants: a missing one would be waited for
     // without end, or lose a part of the answer.
-    "Action", "ClientEnd", "ClientPiece", // Data of the dialects, which is not a part of the interface.
-    "Shape", "ChildRole", "Announcer", "NamedArguments", "Piece", "BlockForm",
+    "Action", "ClientEnd", "ClientPiece", // The same of a message that was read.
+    "Piece", // Data of the dialects, which is not a part of the interface.
+    "Shape", "ChildRole", "Announcer", "NamedArguments", "HeaderPiece", "BlockForm",
 ];
 
 /// Returns `true` if the public items of a file are part of the API.
