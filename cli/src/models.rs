@@ -14,7 +14,7 @@ use crate::base::{Failure, output};
 use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::screen::{DIM, visible::word};
 use crate::servers::runner::Runner;
-use crate::settings::{self, Names, Settings, saved_profiles};
+use crate::settings::{self, Names, Settings, Source, saved_profiles};
 
 /// Models that a server is asked about at once.
 const ASKED_AT_ONCE: usize = 8;
@@ -63,7 +63,7 @@ pub(crate) fn run(args: ModelsArgs) -> Result<(), Failure> {
     // What is only the usual one hides no other.
     let place = flags.place(&Settings::default())?;
     let named = flags.model.and(place.model.as_deref());
-    let usual = settings::environment_over(settings::Source::File)?.base_url;
+    let usual = Settings::default().resolve(&Source::EVERYWHERE)?.base_url;
     let runner = Runner::start()?;
     let names = settings::file()?.names;
     let endpoints = runner.wait(async {

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::base::{Failure, output, tokens};
 use crate::servers::{ServerArgs, tool_file};
 use crate::settings::{
-    self, Place, Reader, Settings, profiles::dialect_file, prompt_settings, saved_profiles, set_args::SetArgs,
+    self, Place, Reader, Settings, Source, profiles::dialect_file, prompt_settings, saved_profiles, set_args::SetArgs,
 };
 use crate::terminal;
 use toolgraft::dialect::{Lang, Profile, SystemPlacement};
@@ -64,7 +64,7 @@ pub(crate) fn run(args: PromptArgs) -> Result<(), Failure> {
     }
     let (model, lang, system) = (args.model.clone(), args.lang, args.system.clone());
     let options = Settings { model, lang, system, ..Settings::default() };
-    let mut settings = args.set.resolve(options, &[Reader::Prompt])?;
+    let mut settings = args.set.under(options, &[Reader::Prompt])?.resolve(&Source::EVERYWHERE)?;
     let place = Place { url: settings.base_url.take(), model: settings.model.take(), ..Place::default() };
     let Place { url, model, .. } = settings::file()?.names.locate(place)?;
     settings.teach(args.dialect_file);

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::base::{Failure, lock, output};
 use crate::settings::profiles::{dialect_file, profile_of};
-use crate::settings::{self, Reader, Settings, set_args::SetArgs};
+use crate::settings::{Reader, Settings, Source, set_args::SetArgs};
 use toolgraft::Dialect;
 use toolgraft::dialect::{DialectSet, Profile};
 use toolgraft::event::{Assembled, Provenance, Rejected, RejectedKind, Repair};
@@ -57,7 +57,7 @@ impl ReadingArgs {
     /// Reads `--set`, of which the keys for these readers are taken, and the other sources.
     pub(crate) fn resolve(&mut self, readers: &[Reader]) -> Result<(), Failure> {
         self.said = self.set.under(Settings::default(), readers)?;
-        self.usual = settings::environment_over(settings::Source::File)?.profile;
+        self.usual = Settings::default().resolve(&Source::EVERYWHERE)?.profile;
         Ok(())
     }
 

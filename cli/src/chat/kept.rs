@@ -45,8 +45,8 @@ fn endpoint_of(saved: &Saved, args: &mut ChatArgs, settings: &Settings) -> Resul
 pub(super) fn take_model_of_file(saved: &Saved, args: &mut ChatArgs, settings: &Settings) -> Result<(), Failure> {
     let said = &mut args.talk.settings;
     let is_said = said.base_url.is_some();
-    let url = said.base_url.clone().or_else(|| settings.base_url.clone());
-    let place = settings::file()?.names.locate(Place { url, model: said.model.clone(), ..Place::default() })?;
+    let place = Place { url: settings.base_url.clone(), model: said.model.clone(), ..Place::default() };
+    let place = settings::file()?.names.locate(place)?;
     if place.url.as_deref().map(kept_url) == saved.endpoint {
         said.model = said.model.take().or_else(|| saved.model.clone());
     } else if let Some(endpoint) = saved.endpoint.as_deref().filter(|_| !is_said && !args.output.quiet) {

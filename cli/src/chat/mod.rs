@@ -46,7 +46,7 @@ use crate::servers;
 use crate::servers::runner::{Runner, see};
 use crate::servers::starting;
 use crate::sessions::{Store, said, saved::Saved};
-use crate::settings::{self, Reader};
+use crate::settings::{Reader, Source};
 use crate::terminal::tty::Tty;
 use approve::{AtTerminal, LastBox};
 use display::Display;
@@ -77,7 +77,9 @@ pub(super) fn run(mut args: ChatArgs) -> Result<(), Failure> {
     if let Some(file) = args.template.take() {
         template::ask(&file, &mut args)?;
     }
-    let settings = settings::file()?.settings;
+    args.talk.settings = args.talk.settings.resolve(&[Source::Environment, Source::Folder])?;
+    // What counts where a conversation that is continued says nothing.
+    let settings = args.talk.settings.clone().resolve(&[Source::File])?;
     let question = question(&args)?;
     // Neither the pipe nor a template: nobody has typed that.
     let typed = args.question.join(" ");
@@ -88,13 +90,12 @@ pub(super) fn run(mut args: ChatArgs) -> Result<(), Failure> {
     files::check(&args)?;
     // A file that is not there is said before an endpoint is looked for.
     let resumed = args.conversation.resume.as_deref().map(Saved::read).transpose()?;
-    args.talk.settings.over(&settings::environment_over(settings::Source::Folder)?);
     refuse_lost_id(&args)?;
     let (keeping, gone_on) = Keeping::begin(&mut args, &settings)?;
     if let Some(saved) = &resumed {
         kept::take_model_of_file(saved, &mut args, &settings)?;
     }
-    args.talk.settings.over(&settings);
+    args.talk.settings = args.talk.settings.resolve(&[Source::File])?;
     let place = args.talk.endpoint.place(&args.talk.settings)?;
     let keeps_history = settings.history != Some(false);
     let begun = resumed.or(gone_on);

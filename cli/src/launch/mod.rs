@@ -22,7 +22,7 @@ use crate::dialog::ask::Asker;
 use crate::screen::visible::word;
 use crate::serve::{self, ServeModelArgs};
 use crate::servers::runner::Runner;
-use crate::settings::{Reader, Settings, set_args::SetArgs};
+use crate::settings::{Reader, Settings, Source, set_args::SetArgs};
 use clients::{CLIENTS, Client};
 use environment::Asked;
 use plan::{LaunchPlan, PlanValues};
@@ -71,7 +71,7 @@ fn client(name: &str) -> Result<&'static Client, String> {
 /// Runs the command.
 pub(crate) fn run(args: LaunchArgs) -> Result<ExitCode, Failure> {
     let options = Settings { profile: args.model.offer.profile, ..Settings::default() };
-    let mut settings = args.set.resolve(options, &[Reader::Served, Reader::Launch])?;
+    let mut settings = args.set.under(options, &[Reader::Served, Reader::Launch])?.resolve(&Source::EVERYWHERE)?;
     let program = found(&args.client.program);
     if program.is_none() && !args.print {
         return Err(Failure::usage(format!(

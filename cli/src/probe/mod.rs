@@ -43,7 +43,7 @@ use crate::dialog::ask::Asker;
 use crate::screen::live::{Live, ScreenPlace};
 use crate::servers::runner::Runner;
 use crate::settings::saved_profiles::{self, SavedProfile};
-use crate::settings::{self, Reader, Settings, profiles::known_profile, set_args::SetArgs};
+use crate::settings::{self, Reader, Settings, Source, profiles::known_profile, set_args::SetArgs};
 use crate::terminal::columns;
 use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
@@ -126,7 +126,7 @@ fn minutes(text: &str) -> Result<Duration, String> {
 /// Runs `toolgraft probe`.
 pub(crate) fn run(mut args: ProbeArgs) -> Result<(), Failure> {
     let options = Settings { profile: args.profile, ..Settings::default() };
-    args.settings = args.set.resolve(options, &[Reader::Probe])?;
+    args.settings = args.set.under(options, &[Reader::Probe])?.resolve(&Source::EVERYWHERE)?;
     let place = args.endpoint.flags().place(&args.settings)?;
     let asker = Asker::at_terminal();
     let runner = Runner::start()?;

@@ -26,7 +26,7 @@ use crate::servers::{
     runner::Runner,
 };
 use crate::settings::{
-    self, Images, Place, Reader, Settings, learned,
+    Images, Place, Reader, Settings, Source, learned,
     offer_args::OfferArgs,
     saved_profiles::{self, SavedProfile},
     set_args::SetArgs,
@@ -429,14 +429,11 @@ fn probed(mut settings: Settings, kept: &SavedProfile) -> ModelSettings {
 /// Returns the settings that count where options say nothing. A shell that is set up for the server's clients names
 /// the server itself: that one is not its own endpoint.
 fn defaults(listen: &str) -> Result<Settings, Failure> {
-    let environment = settings::Source::Environment.settings()?;
-    match environment.base_url.as_deref().filter(|url| is_itself(url, listen)) {
-        Some(url) => {
-            output::warn(&format!("OPENAI_BASE_URL ({}) is this server itself, and is ignored", shown_url(url)));
-            settings::Source::File.settings()
-        }
-        None => settings::environment_over(settings::Source::File),
+    let mut environment = Source::Environment.settings()?;
+    if let Some(url) = environment.base_url.take_if(|url| is_itself(url, listen)) {
+        output::warn(&format!("OPENAI_BASE_URL ({}) is this server itself, and is ignored", shown_url(&url)));
     }
+    environment.resolve(&[Source::File])
 }
 
 /// Returns `true` if requests to this URL come back to the server that listens here.

@@ -2,11 +2,11 @@
 //! of `toolgraft probe`; then the model's profile.
 //!
 //! Each source is one [`Settings`]. A command takes its options into one, [`set_args::SetArgs::under`] adds `--set`,
-//! and [`Settings::over`] each weaker source; what is left is read at the place that it counts for:
+//! and [`Settings::resolve`] the weaker sources; what is left is read at the place that it counts for:
 //!
 //! ```text
 //! flags, --set ◀─ environment ◀─ config.toml ◀─ its [[probed]] ◀─ profile of the model ◀─ built in
-//!               └─ environment_over(File) ─┘  └─ of a model ─┘ └──── the library ────┘
+//!               └───── Settings::resolve ──┘  └─ of a model ─┘ └──── the library ────┘
 //! ```
 //!
 //! A further setting is a line of the table in `keys`, which says who reads it, and the place that it counts for. Only
@@ -38,5 +38,5 @@ pub(crate) use folder::Folder;
 pub(crate) use keys::{CallDisplay, Images, Reader, ReasoningDisplay, Settings, key_names};
 pub(crate) use names::{Names, Place};
 pub(crate) use set_args::{changeable_keys, changed};
-pub(crate) use sources::{Source, environment_over, source_of, warn_of_variables};
+pub(crate) use sources::{Source, source_of, warn_of_variables};
 pub(crate) use variables::variable;

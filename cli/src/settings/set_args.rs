@@ -3,7 +3,7 @@
 
 use super::file::{self, one};
 use super::keys::{KEYS, Key, Reader, Settings, keys_of, known};
-use super::sources::{self, Source, environment_over};
+use super::sources;
 use crate::base::Failure;
 
 /// Keys that are set for this time.
@@ -91,16 +91,6 @@ impl SetArgs {
         }
         self.set.iter().rev().for_each(|setting| options.over(&setting.value));
         Ok(options)
-    }
-
-    /// Returns what counts for a command: its options with these keys, then the environment, then `config.toml`.
-    ///
-    /// # Errors
-    /// As those of [`SetArgs::under`] and of [`environment_over`].
-    pub(crate) fn resolve(&self, options: Settings, readers: &[Reader]) -> Result<Settings, Failure> {
-        let mut settings = self.under(options, readers)?;
-        settings.over(&environment_over(Source::File)?);
-        Ok(settings)
     }
 }
 

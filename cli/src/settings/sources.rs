@@ -19,7 +19,10 @@ pub(crate) enum Source {
 
 impl Source {
     /// All of them, the strongest first.
-    pub(super) const ALL: [Source; 3] = [Source::Environment, Source::Folder, Source::File];
+    pub(crate) const ALL: [Source; 3] = [Source::Environment, Source::Folder, Source::File];
+
+    /// Those of a command that holds no conversation in the working directory.
+    pub(crate) const EVERYWHERE: [Source; 2] = [Source::Environment, Source::File];
 
     /// Reads its settings.
     ///
@@ -43,14 +46,17 @@ impl Source {
     }
 }
 
-/// Returns what counts where an option says nothing: the environment, then the weaker source.
-///
-/// # Errors
-/// As those of [`Source::settings`].
-pub(crate) fn environment_over(weaker: Source) -> Result<Settings, Failure> {
-    let mut settings = environment()?;
-    settings.over(&weaker.settings()?);
-    Ok(settings)
+impl Settings {
+    /// Returns these settings with those of the sources where they say nothing; the strongest source comes first.
+    ///
+    /// # Errors
+    /// As those of [`Source::settings`].
+    pub(crate) fn resolve(mut self, sources: &[Source]) -> Result<Self, Failure> {
+        for source in sources {
+            self.over(&source.settings()?);
+        }
+        Ok(self)
+    }
 }
 
 /// Returns the values of environment variables.

@@ -35,7 +35,7 @@ use crate::servers;
 use crate::servers::runner::{Runner, see};
 use crate::servers::starting;
 use crate::sessions::Store;
-use crate::settings::{self, Reader};
+use crate::settings::{Reader, Source};
 use chats::Chats;
 use common::Common;
 use toolgraft::route::Toolbox;
@@ -64,11 +64,9 @@ pub(super) struct UpArgs {
 /// Runs `toolgraft up`.
 pub(super) fn run(mut args: UpArgs) -> Result<(), Failure> {
     args.talk.take_options(&[Reader::Talk])?;
-    let settings = settings::file()?.settings;
-    args.talk.settings.over(&settings::environment_over(settings::Source::Folder)?);
-    args.talk.settings.over(&settings);
+    args.talk.settings = args.talk.settings.resolve(&Source::ALL)?;
     let place = args.talk.endpoint.place(&args.talk.settings)?;
-    let store = match settings.sessions.unwrap_or(true) && !args.no_session {
+    let store = match args.talk.settings.sessions.unwrap_or(true) && !args.no_session {
         true => Store::open().ok(),
         false => None,
     };

@@ -205,8 +205,10 @@ fn what_is_not_to_be_kept_is_not() {
     ask(&place, &endpoint, &["Hi", "--no-session"]).ok();
     place.run(&["config", "set", "sessions", "false"]).quiet();
     ask(&place, &endpoint, &["Hi"]).ok();
-    assert!(kept(&place).is_empty() && !place.path(FOLDER).exists());
     place.run(&["config", "unset", "sessions"]).quiet();
+    let arguments = ["chat", "--base-url", &endpoint.url(), "--model", "small-model", "Hi"];
+    place.run_with(&arguments, |command| command.env("TOOLGRAFT_SESSIONS", "false").write_stdin("")).ok();
+    assert!(kept(&place).is_empty() && !place.path(FOLDER).exists());
     ask(&place, &endpoint, &["Hi"]).ok();
     assert_eq!(kept(&place).len(), 1);
 }

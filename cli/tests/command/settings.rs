@@ -84,7 +84,13 @@ fn serve_is_not_its_own_endpoint_and_says_where_nobody_is() {
     let nobody = format!("http://{}/v1", free.local_addr().unwrap());
     let place = place(&format!("base_url = \"{nobody}\"\n"));
     drop(free);
-    let mut serving = Serving::launch(&place, &[], &[("OPENAI_BASE_URL", "http://localhost:0/v1")]);
+    let itself = [("OPENAI_BASE_URL", "http://localhost:0/v1")];
+    // The other variables count.
+    let refused = place.run_with(&["serve", "--listen", "127.0.0.1:0"], |command| {
+        command.envs(itself).env("TOOLGRAFT_PROMPT", "missing.j2")
+    });
+    refused.fails_with(2, &["missing.j2"]);
+    let mut serving = Serving::launch(&place, &[], &itself);
     let said = serving.end();
     assert!(said.contains("OPENAI_BASE_URL (http://localhost:0/v1) is this server itself"), "{said}");
     assert!(said.contains(&nobody) && said.contains("502 until it is reachable"), "{said}");
