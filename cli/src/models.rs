@@ -13,7 +13,7 @@ use toolgraft::model::ModelInfo;
 use crate::base::{Failure, output};
 use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::screen::{DIM, visible::word};
-use crate::servers::runner::Runner;
+use crate::servers::app::App;
 use crate::settings::{self, Names, Settings, Source, saved_profiles};
 
 /// Models that a server is asked about at once.
@@ -64,9 +64,9 @@ pub(crate) fn run(args: ModelsArgs) -> Result<(), Failure> {
     let place = flags.place(&Settings::default())?;
     let named = flags.model.and(place.model.as_deref());
     let usual = Settings::default().resolve(&Source::EVERYWHERE)?.base_url;
-    let runner = Runner::start()?;
+    let app = App::start(None)?;
     let names = settings::file()?.names;
-    let endpoints = runner.wait(async {
+    let endpoints = app.wait(async {
         let endpoints = Endpoint::all(&place, usual).await?;
         join_all(endpoints.iter().map(|endpoint| listed(endpoint, named, &names)))
             .await

@@ -9,7 +9,7 @@ use futures::future::join_all;
 use crate::base::{Failure, output, words::near};
 use crate::dialog::ask::Asker;
 use crate::screen::{excerpt::names as shown_names, visible::word};
-use crate::servers::runner::runtime;
+use crate::servers::app::runtime;
 use crate::settings::{self, Place, Settings, learned, variable};
 use toolgraft::OpenAi;
 use toolgraft::dialect::Profile;

@@ -3,10 +3,10 @@
 //! In: flags; one question as an argument or on a pipe, or else lines at a terminal. Out: the
 //! model's answer on standard output, all that is said about it on standard error, and the
 //! files that were asked for. Not here: what a turn does (the library's agent), the servers'
-//! start and the signals (`runner`).
+//! start and the signals (`App`).
 //!
 //! ```text
-//! args ─▶ endpoint: which model? ─▶ runner: servers are connected ─▶ session
+//! args ─▶ endpoint: which model? ─▶ App: servers are connected ─▶ session
 //!                                                                      │ ask
 //! one question ────────────────────────────────────────────────────────┤
 //! repl: dialog/line ─▶ a line ─▶ commands (`/…`) or a question ──────────────┘
@@ -43,7 +43,7 @@ use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::labels;
 use crate::screen::{DIM, full_name};
 use crate::servers;
-use crate::servers::runner::{Runner, see};
+use crate::servers::app::{App, see};
 use crate::servers::starting;
 use crate::sessions::{Store, said, saved::Saved};
 use crate::settings::{Reader, Source};
@@ -105,9 +105,8 @@ pub(super) fn run(mut args: ChatArgs) -> Result<(), Failure> {
 
     // Dropped last: it puts the terminal back as it was.
     let tty = Tty::open().map(Arc::new);
-    let asker = Asker::new(tty.as_ref());
-    let runner = Runner::start()?.showing(!args.output.quiet && !args.output.json);
-    let endpoint = runner.wait(Endpoint::choose(&place, asker.as_ref()))?;
+    let app = App::start(Asker::new(tty.as_ref()))?.showing(!args.output.quiet && !args.output.json);
+    let endpoint = app.wait(Endpoint::choose(&place, app.asker.as_ref()))?;
     let files = Files::begin(&args, &endpoint, &config.secrets())?;
     let endpoint = endpoint.traced(files.tracer.clone());
     let in_session = files.clone();
@@ -117,7 +116,7 @@ pub(super) fn run(mut args: ChatArgs) -> Result<(), Failure> {
     let above = LastBox::default();
     let display =
         Display::new((&args.output, &args.talk.settings), (in_conversation, shelf), (existing.clone(), above.clone()));
-    let signals = runner.signals();
+    let (signals, asker) = (app.signals.clone(), app.asker.clone());
     let questions = Questions::new(asker.clone());
     let asked = questions.clone();
     // Where results are shown, so that nothing is lost.
@@ -131,7 +130,7 @@ pub(super) fn run(mut args: ChatArgs) -> Result<(), Failure> {
     // A question that is there waits for all of them.
     let patience = if in_conversation { starting::PATIENCE } else { Duration::MAX };
     let is_shown = shows && !args.output.json;
-    let done = runner.with_hub_within(patience, hub, async move |hub| {
+    let done = app.with_hub_within(patience, hub, async move |hub| {
         let mut prompt = None;
         if in_conversation {
             let mut lines = repl::prompt(&hub, keeps_history)?;

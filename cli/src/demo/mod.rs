@@ -14,7 +14,7 @@ use crate::base::{Failure, media, output::written, written::Written};
 use crate::replay;
 use crate::screen::Frame;
 use crate::servers;
-use crate::servers::runner::Runner;
+use crate::servers::app::App;
 use crate::terminal;
 use show::DemoShow;
 use toolgraft::agent::Finished;
@@ -59,7 +59,7 @@ pub(crate) fn run(args: DemoArgs) -> Result<(), Failure> {
         .map_err(|e| Failure::job(format!("cannot find this program to start its bundled server: {e}")))?;
     let server = ServerConfig::stdio(SERVER, program.to_string_lossy(), ["demo-server"]);
     let config: Config = [server].into_iter().collect();
-    match Runner::start()?.showing(false).with_hub(&config, async |hub| show(&args, &recording, hub).await) {
+    match App::start(None)?.showing(false).with_hub(&config, async |hub| show(&args, &recording, hub).await) {
         // Whoever read the output has seen enough.
         Err(Failure::ReaderGone) => Ok(()),
         done => done,

@@ -16,12 +16,12 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::base::{Failure, input, output, programs::found, secret::secret};
+use crate::base::{Failure, input, output, programs::found, secret::secret, signals::Signals};
 use crate::chat::{Endpoint, EndpointArgs};
 use crate::dialog::ask::Asker;
 use crate::screen::visible::word;
 use crate::serve::{self, ServeModelArgs};
-use crate::servers::runner::Runner;
+use crate::servers::app::App;
 use crate::settings::{Reader, Settings, Source, set_args::SetArgs};
 use clients::{CLIENTS, Client};
 use environment::Asked;
@@ -82,12 +82,11 @@ pub(crate) fn run(args: LaunchArgs) -> Result<ExitCode, Failure> {
     // The key that servers have for their endpoint, where one was named and no other key.
     let mut place = args.endpoint.place(&settings)?;
     place.key = place.key_or("TOOLGRAFT_UPSTREAM_KEY");
-    let runner = Runner::start()?;
-    let asker = Asker::at_terminal();
-    let endpoint = runner.wait(async { Endpoint::choose(&place, asker.as_ref()).await?.reached().await })?;
+    let mut app = App::start(Asker::at_terminal())?;
+    let endpoint = app.wait(async { Endpoint::choose(&place, app.asker.as_ref()).await?.reached().await })?;
     let asked = Asked::read(&args.env, &endpoint)?;
     // The program has the terminal from here on.
-    drop(asker);
+    app.asker = None;
     let context = settings.context.map(NonZeroUsize::get).or_else(|| endpoint.context()).map(|tokens| tokens as u64);
     warn_of(args.client, context, &endpoint);
     if let Some(tokens) = context {
@@ -104,7 +103,7 @@ pub(crate) fn run(args: LaunchArgs) -> Result<ExitCode, Failure> {
             output::emit(&plan.text(folder))?;
             Ok(ExitCode::SUCCESS)
         }
-        Some(program) => runner.wait_out(launched((args, settings), asked, &endpoint, context, &program, &runner)),
+        Some(program) => app.wait_out(launched((args, settings), asked, &endpoint, context, &program, &app.signals)),
     }
 }
 
@@ -115,7 +114,7 @@ async fn launched(
     endpoint: &Endpoint,
     context: Option<u64>,
     program: &Path,
-    runner: &Runner,
+    signals: &Signals,
 ) -> Result<ExitCode, Failure> {
     let key = secret()?;
     let config = serve::in_front_of(endpoint, &args.model, settings.clone())?.with_api_key(key.as_str());
@@ -130,9 +129,8 @@ async fn launched(
     let child = session::command(program, &plan, asked.environment(args.client, endpoint), &mark)
         .spawn()
         .map_err(|error| Failure::job(format!("cannot start {}: {error}", program.display())))?;
-    let signals = runner.signals();
     let ended = tokio::select! {
-        ended = session::ended(child, &signals) => ended,
+        ended = session::ended(child, signals) => ended,
         () = server.run(std::future::pending()) => Err(Failure::job("the server has ended before the program")),
     };
     session::end_left(&mark, &args.client.name).await;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::base::{Failure, media, output};
 use crate::dialog::{ask::Asker, elicit::Questions};
-use crate::servers::{self, ServerArgs, given::Given, runner::Runner};
+use crate::servers::{self, ServerArgs, app::App, given::Given};
 use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft_mcp::{Hub, MEDIA_EVENT};
@@ -92,12 +92,11 @@ pub(super) fn with_server<T>(
     job: impl AsyncFnOnce(&Hub, &Questions) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let hub = Hub::builder().config(servers::only(servers.load()?, server)?).keep_media(keeps_media);
-    // Dropped last: it puts the terminal back as it was.
-    let asker = Asker::at_terminal();
-    let questions = Questions::new(asker.clone());
+    let app = App::start(Asker::at_terminal())?;
+    let questions = Questions::new(app.asker.clone());
     let asked = questions.clone();
     let hub = hub.elicitor(move |request| asked.clone().answer(request));
-    Runner::start()?.with_hub_within(Duration::MAX, hub, async move |hub| {
+    app.with_hub_within(Duration::MAX, hub, async move |hub| {
         servers::demand_ready(&hub)?;
         job(&hub, &questions).await
     })

@@ -12,7 +12,7 @@ use crate::base::{Failure, output, tokens};
 use crate::mcp::tools;
 use crate::screen::{boxes::aligned, visible::plain, wrap::in_rows};
 use crate::servers::permissions::{Permissions, change_line};
-use crate::servers::{ListedArgs, runner::Runner, status::state};
+use crate::servers::{ListedArgs, app::App, status::state};
 use crate::terminal::{counted, grouped};
 use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Options, Prompt, TOOL_BUDGET};
@@ -60,7 +60,7 @@ struct CheckReport {
 pub(super) fn run(args: CheckArgs) -> Result<(), Failure> {
     // What a program reads is English.
     let config = args.listed.servers().load()?;
-    let reports = Runner::start()?.with_hub(&config, async |hub| reports(&hub))?;
+    let reports = App::start(None)?.with_hub(&config, async |hub| reports(&hub))?;
     let statuses: Vec<ServerStatus> = reports.iter().map(|report| report.status.clone()).collect();
     output::emit_either(args.json, &as_json(&reports), || table(&reports))?;
     tools::verdict(&statuses)

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::base::{Failure, browser, output, trust::of_system};
 use crate::dialog::ask::Asker;
-use crate::servers::{self, ServerArgs, logins, runner::Runner};
+use crate::servers::{self, ServerArgs, app::App, logins};
 use toolgraft_mcp::{LoggedOut, LoginError, ServerConfig};
 
 /// Options of `toolgraft mcp login`.
@@ -57,8 +57,8 @@ impl LoginFiles {
 pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
     let name = args.name;
     let server = args.files.server(&name)?;
-    let asker = Asker::at_terminal().filter(|_| stdin().is_terminal());
-    Runner::start()?.wait(log_in(&server, asker, !args.no_open))?;
+    let app = App::start(Asker::at_terminal().filter(|_| stdin().is_terminal()))?;
+    app.wait(log_in(&server, app.asker.clone(), !args.no_open))?;
     output::tell(&format!("logged in at {name:?}"))
 }
 
@@ -97,7 +97,7 @@ async fn log_in(server: &ServerConfig, asker: Option<Asker>, opens: bool) -> Res
 pub(super) fn out(args: LogoutArgs) -> Result<(), Failure> {
     let name = args.name;
     let (server, logins) = (args.files.server(&name)?, logins::demanded()?);
-    let done = Runner::start()?.wait(async {
+    let done = App::start(None)?.wait(async {
         logins.log_out(&server).await.map_err(|error| match error {
             LoginError::NotForLogins(why) => Failure::usage(format!("server {name:?}: {why}")),
             error => Failure::job(format!("server {name:?}: {error}")),

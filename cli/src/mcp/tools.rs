@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::base::{Failure, output};
 use crate::screen::visible::plain;
 use crate::screen::wrap::hanging;
-use crate::servers::{self, ListedArgs, runner::Runner, status::head};
+use crate::servers::{self, ListedArgs, app::App, status::head};
 use crate::terminal::{self, shortened};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::Server;
@@ -40,7 +40,7 @@ pub(crate) struct ToolsArgs {
 pub(crate) fn run(args: ToolsArgs) -> Result<(), Failure> {
     let config = args.listed.servers().load()?;
     let (statuses, catalog, prompts) =
-        Runner::start()?.with_hub(&config, async |hub| Ok((hub.servers(), hub.catalog(), hub.prompts())))?;
+        App::start(None)?.with_hub(&config, async |hub| Ok((hub.servers(), hub.catalog(), hub.prompts())))?;
     let text = || as_text(&statuses, (&catalog, &prompts));
     output::emit_either(args.json, &as_json(&statuses, &catalog, &prompts), text)?;
     verdict(&statuses)

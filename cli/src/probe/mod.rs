@@ -41,7 +41,7 @@ use crate::base::{Failure, input, output};
 use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::dialog::ask::Asker;
 use crate::screen::live::{Live, ScreenPlace};
-use crate::servers::runner::Runner;
+use crate::servers::app::App;
 use crate::settings::saved_profiles::{self, SavedProfile};
 use crate::settings::{self, Reader, Settings, Source, profiles::known_profile, set_args::SetArgs};
 use crate::terminal::columns;
@@ -128,17 +128,16 @@ pub(crate) fn run(mut args: ProbeArgs) -> Result<(), Failure> {
     let options = Settings { profile: args.profile, ..Settings::default() };
     args.settings = args.set.under(options, &[Reader::Probe])?.resolve(&Source::EVERYWHERE)?;
     let place = args.endpoint.flags().place(&args.settings)?;
-    let asker = Asker::at_terminal();
-    let runner = Runner::start()?;
-    let endpoint = runner.wait(Endpoint::choose(&place, asker.as_ref()))?;
+    let app = App::start(Asker::at_terminal())?;
+    let endpoint = app.wait(Endpoint::choose(&place, app.asker.as_ref()))?;
     if args.diagnose {
-        return diagnose::run(&endpoint, &runner, endpoint.profile(&args.settings), args.json);
+        return diagnose::run(&endpoint, &app, endpoint.profile(&args.settings), args.json);
     }
     let mut probe = Probe::new(&args, &endpoint)?;
     if let Some(half) = args.jobs {
-        return run_jobs(&mut probe, half, &args, &runner);
+        return run_jobs(&mut probe, half, &args, &app);
     }
-    let stopped = runner.wait(probe.run());
+    let stopped = app.wait(probe.run());
     probe.end(&stopped);
     stopped?;
     let report = probe.report();
@@ -154,11 +153,11 @@ pub(crate) fn run(mut args: ProbeArgs) -> Result<(), Failure> {
              text"
         }));
     };
-    offer(&args, &endpoint, best, asker.as_ref())
+    offer(&args, &endpoint, best, app.asker.as_ref())
 }
 
 /// Puts whole jobs to the ways that were named, or to the best that is known.
-fn run_jobs(probe: &mut Probe, half: Half, args: &ProbeArgs, runner: &Runner) -> Result<(), Failure> {
+fn run_jobs(probe: &mut Probe, half: Half, args: &ProbeArgs, app: &App) -> Result<(), Failure> {
     let jobs = Jobs::of(half).map_err(Failure::job)?;
     probe.cells.retain(|cell| cell.decides());
     if args.only.is_empty() {
@@ -172,7 +171,7 @@ fn run_jobs(probe: &mut Probe, half: Half, args: &ProbeArgs, runner: &Runner) ->
             to force one",
         ));
     }
-    let report = runner.wait(probe.jobs(&jobs, half));
+    let report = app.wait(probe.jobs(&jobs, half));
     probe.end(&report);
     let report = report?;
     output::emit_either(args.json, &report, || report.table())

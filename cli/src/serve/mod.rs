@@ -20,10 +20,10 @@ use crate::screen::visible::word;
 use crate::serve::{log::RequestLog, probed::Probed};
 use crate::servers::{
     ListedArgs,
+    app::App,
     logins::of_this_user,
     permissions::{Permissions, warn_changed},
     refuse_ambiguous, refuse_problems, refuse_strangers, report_failed,
-    runner::Runner,
 };
 use crate::settings::{
     Images, Place, Reader, Settings, Source, learned,
@@ -256,9 +256,9 @@ pub(crate) fn run(mut args: ServeArgs) -> Result<(), Failure> {
     if let Some(servers) = &servers {
         refuse_problems(servers)?;
     }
-    let runner = Runner::start()?;
-    let signals = runner.signals();
-    runner.wait_out(async {
+    let app = App::start(None)?;
+    let signals = &app.signals;
+    app.wait_out(async {
         let (config, name) = signals.or_stopped(config(&args, &settings, &place)).await?;
         let inspector = Inspector::new().with_secrets(&servers.as_ref().map(|s| s.secrets()).unwrap_or_default());
         let config = set(config, args.door.inspect, |config, _| config.with_inspector(inspector.clone()));
@@ -289,7 +289,7 @@ pub(crate) fn run(mut args: ServeArgs) -> Result<(), Failure> {
         });
         let (log, tell) = (!args.door.quiet).then(RequestLog::start).unzip();
         let config = set(config, tell, |config, tell| config.with_log(tell));
-        let served = serve(config, &args.door.listen, &name, pages, &signals).await;
+        let served = serve(config, &args.door.listen, &name, pages, signals).await;
         log.into_iter().for_each(RequestLog::end);
         if let Some(hub) = hub {
             hub.shutdown().await;

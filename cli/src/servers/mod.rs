@@ -1,12 +1,12 @@
 //! The MCP servers of a command: flags, configuration files, and what is said of them.
 
+pub(crate) mod app;
 pub(crate) mod config_file;
 pub(crate) mod given;
 pub(crate) mod known;
 pub(crate) mod logins;
 pub(crate) mod permissions;
 pub(crate) mod proposals;
-pub(crate) mod runner;
 pub(crate) mod starting;
 pub(crate) mod status;
 pub(crate) mod tool_file;
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use crate::base::{Failure, input, output};
 use crate::screen::excerpt::names as shown_names;
-use crate::servers::runner::Runner;
+use crate::servers::app::App;
 use toolgraft::{Catalog, Policy};
 use toolgraft_mcp::{Config, Hub, ServerConfig, ServerStatus};
 
@@ -187,7 +187,7 @@ impl ServerArgs {
     pub(crate) fn with_hub<T>(&self, job: impl AsyncFnOnce(Arc<Hub>) -> Result<T, Failure>) -> Result<T, Failure> {
         let config = self.load()?;
         refuse_problems(&config)?;
-        Runner::start()?.with_hub(&config, async move |hub| {
+        App::start(None)?.with_hub(&config, async move |hub| {
             report_failed(&hub.servers());
             job(hub).await
         })

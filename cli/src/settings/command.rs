@@ -118,8 +118,7 @@ type ShownValues = (Option<String>, keys::Values);
 fn sources(args: &ShowArgs, path: &Path) -> Result<Vec<ShownValues>, Failure> {
     let (environment, content) = (Source::Environment.settings()?, file::read()?);
     let (base_url, model) = (args.base_url.clone(), args.model.clone());
-    let mut asked = Settings { base_url, model, ..Settings::default() };
-    [&environment, &content.settings].into_iter().for_each(|source| asked.over(source));
+    let asked = Settings { base_url, model, ..Settings::default() }.resolve(&Source::EVERYWHERE)?;
     let Settings { base_url: url, model, profile, .. } = asked;
     let Place { url, model, .. } = content.names.locate(Place { url, model, ..Place::default() })?;
     let folder = Source::Folder.settings()?;

@@ -32,7 +32,7 @@ use crate::chat::{Endpoint, Existing, TalkArgs, warn_unmatched};
 use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::pages::doors::LocalServer;
 use crate::servers;
-use crate::servers::runner::{Runner, see};
+use crate::servers::app::{App, see};
 use crate::servers::starting;
 use crate::sessions::Store;
 use crate::settings::{Reader, Source};
@@ -71,17 +71,15 @@ pub(super) fn run(mut args: UpArgs) -> Result<(), Failure> {
         false => None,
     };
     let config = args.talk.config()?;
-    // Dropped last: it puts the terminal back as it was.
-    let asker = Asker::at_terminal();
-    let runner = Runner::start()?;
-    let endpoint = runner.wait(Endpoint::choose(&place, asker.as_ref()))?;
+    let app = App::start(Asker::at_terminal())?;
+    let endpoint = app.wait(Endpoint::choose(&place, app.asker.as_ref()))?;
     let (existing, secrets) = (Existing::of(&config), config.secrets());
-    let questions = Questions::new(asker.clone());
+    let questions = Questions::new(app.asker.clone());
     let windows = Windows::default();
     let hub = Hub::builder().config(config).trust(&place.trust).keep_media(true);
     let hub = hub.elicitor(answered_in(windows.clone(), questions));
-    let signals = runner.signals();
-    runner.with_hub_within(starting::PATIENCE, hub, async move |hub| {
+    let signals = app.signals.clone();
+    app.with_hub_within(starting::PATIENCE, hub, async move |hub| {
         servers::refuse_strangers(&args.talk.settings.untrusted, &hub.servers())?;
         let goes_on = starting::goes_on(&hub);
         let there = {

@@ -9,22 +9,17 @@ mod trial;
 
 use crate::base::{Failure, output};
 use crate::chat::Endpoint;
-use crate::servers::runner::Runner;
+use crate::servers::app::App;
 use crate::settings::saved_profiles;
 use report::Diagnosis;
 use toolgraft::dialect::Profile;
 use trial::DiagnosisTrials;
 
 /// Runs `toolgraft probe --diagnose`.
-pub(super) fn run(
-    endpoint: &Endpoint,
-    runner: &Runner,
-    profile: &'static Profile,
-    as_json: bool,
-) -> Result<(), Failure> {
+pub(super) fn run(endpoint: &Endpoint, app: &App, profile: &'static Profile, as_json: bool) -> Result<(), Failure> {
     let saved = saved_profiles::find(Some(&endpoint.url), &endpoint.model)?;
     let client = endpoint.client();
-    let trials = runner.wait(async { Ok(DiagnosisTrials::run(&client, profile).await) })?;
+    let trials = app.wait(async { Ok(DiagnosisTrials::run(&client, profile).await) })?;
     let report = Diagnosis::new(endpoint, (profile, saved.as_ref()), trials, client.does_without());
     match as_json {
         true => output::emit_json(&report)?,

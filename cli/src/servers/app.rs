@@ -1,4 +1,4 @@
-//! The base of a command with servers: a runtime, the signals that end it, the
+//! The base of a command: the terminal at which it asks, a runtime, the signals that end it, the
 //! servers' start and their end.
 //!
 //! ```text
@@ -12,17 +12,21 @@ use std::time::Duration;
 
 use crate::base::signals::{Signals, stopped};
 use crate::base::{Failure, output::warn};
+use crate::dialog::ask::Asker;
 use crate::servers::{known, logins, starting};
 use toolgraft::route::Toolbox;
 use toolgraft::tools::matches;
 use toolgraft_mcp::{Config, Hub, HubBuilder};
 
-/// A runtime, and the signals that this process has been sent since it was started.
-pub(crate) struct Runner {
+/// What a command has from its beginning to its end.
+pub(crate) struct App {
     runtime: tokio::runtime::Runtime,
-    signals: Signals,
+    /// The signals that this process has been sent since it was started.
+    pub(crate) signals: Signals,
     /// A terminal shows which servers are being started.
     shows_start: bool,
+    /// Asks the user, if there is one. Dropped last: it puts the terminal back as it was.
+    pub(crate) asker: Option<Asker>,
 }
 
 /// Returns a runtime for one command.
@@ -34,22 +38,17 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         .map_err(|e| Failure::job(format!("cannot start the asynchronous runtime: {e}")))
 }
 
-impl Runner {
+impl App {
     /// Starts the runtime and listens to the signals.
-    pub(crate) fn start() -> Result<Self, Failure> {
+    pub(crate) fn start(asker: Option<Asker>) -> Result<Self, Failure> {
         let runtime = runtime()?;
         let signals = runtime.block_on(async { Signals::listen() })?;
-        Ok(Runner { runtime, signals, shows_start: true })
+        Ok(App { runtime, signals, shows_start: true, asker })
     }
 
     /// Shows on a terminal which servers are being started, or does not.
     pub(crate) fn showing(self, shows_start: bool) -> Self {
-        Runner { shows_start, ..self }
-    }
-
-    /// Returns the signals, for a job that deals with INT itself.
-    pub(crate) fn signals(&self) -> Signals {
-        self.signals.clone()
+        App { shows_start, ..self }
     }
 
     /// Waits for a job without servers; a signal ends it.
