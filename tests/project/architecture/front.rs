@@ -20,7 +20,7 @@ const CLOSED: &[&str] = &[
     // A program that drives a turn must handle all variants: a missing one would be waited for
     // without end, or lose a part of the answer.
     "Action", "ClientEnd", "ClientPiece", // The same of a message that was read.
-    "Piece", // Data of the dialects, which is not a part of the interface.
+    "Piece",       // Data of the dialects, which is not a part of the interface.
     "Shape", "ChildRole", "Announcer", "NamedArguments", "HeaderPiece", "BlockForm",
 ];
 
