@@ -119,7 +119,7 @@ export type AgentEvent =
       type: "round_finished";
       /** Round of this turn. */
       round: number;
-      /** The reason why the message ended; `None` if the turn cancelled it or it broke off. */
+      /** The reason why the message ended; `None` if the turn cancelled it or it was cut off. */
       finish: 
         | FinishReason
         | null;
@@ -370,7 +370,7 @@ export type Conversation = {
   /** Version of the form. */
   version: number;
   /** The entries, oldest first. */
-  entries: Array<Entry>;
+  entries: Array<HistoryEntry>;
 };
 
 /** The part of a message to which text was moved. */
@@ -446,31 +446,6 @@ export type DisplayCall = {
   arguments: Record<string, unknown>;
 };
 
-/** One entry of a history. */
-export type Entry =
-  /** A message of the user. */
-  | User & {
-      type: "user";
-    }
-  /** A message of the model. */
-  | Assistant & {
-      type: "assistant";
-    }
-  /** The outcome of a call of the last model message. */
-  | {
-      type: "outcome";
-      /** The call's id. */
-      id: string;
-      /** The outcome. */
-      outcome: Outcome;
-    }
-  /** A note of the program to the model about its last message. */
-  | {
-      type: "note";
-      /** The text, in the prompt's language. */
-      text: string;
-    };
-
 /** Why a model stopped: `stop`, `length`, `tool_calls`, or a word of the endpoint's own. */
 export type FinishReason = string;
 
@@ -510,6 +485,31 @@ export type HistoryCall = {
    */
   untagged?: boolean;
 };
+
+/** One entry of a history. */
+export type HistoryEntry =
+  /** A message of the user. */
+  | User & {
+      type: "user";
+    }
+  /** A message of the model. */
+  | Assistant & {
+      type: "assistant";
+    }
+  /** The outcome of a call of the last model message. */
+  | {
+      type: "outcome";
+      /** The call's id. */
+      id: string;
+      /** The outcome. */
+      outcome: Outcome;
+    }
+  /** A note of the program to the model about its last message. */
+  | {
+      type: "note";
+      /** The text, in the prompt's language. */
+      text: string;
+    };
 
 /**
  * An image that goes to a model that reads images: PNG, JPEG, GIF or WebP. Cheap to clone.
@@ -569,7 +569,7 @@ export type MarkerKind =
 
 /** The kind of a `ModelError`. */
 export type ModelErrorKind =
-  /** The answer broke off after it had begun. */
+  /** The answer was cut off after it had begun. */
   | "broke_off"
   /** The endpoint cannot be reached. */
   | "unreachable"
@@ -884,10 +884,10 @@ export type Rejected = {
 
 /** Why a call was rejected, in order of precedence. */
 export type RejectedKind =
-  /** It stands in the reasoning. */
+  /** It is in the reasoning. */
   | "in_reasoning"
   /**
-   * It stands after the end of the model's own message: in a user's turn or after a
+   * It is after the end of the model's own message: in a user's turn or after a
    * result that the model wrote itself.
    */
   | "invented"
@@ -897,7 +897,7 @@ export type RejectedKind =
    */
   | "quoted"
   /**
-   * It stands after a call that cannot be read, before what closes that one, or before a closer
+   * It is after a call that cannot be read, before what closes that one, or before a closer
    * that closes nothing: it may be a part of that call's text.
    */
   | "after_damage"
@@ -913,8 +913,8 @@ export type RejectedKind =
   | "invalid_arguments"
   /**
    * Text that is meant as a call of a known tool and fits no syntax of calls: a marker, a bracket
-   * or a name in it is missing or misspelt. Known at the message's end; its text stays where it
-   * stands.
+   * or a name in it is missing or misspelt. Known at the message's end; its text stays in
+   * its place.
    */
   | "near_call";
 

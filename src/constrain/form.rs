@@ -35,7 +35,7 @@ pub enum Way {
     /// call is then requested under its structure. Works as [`Free`](Way::Free) if the endpoint gives no probabilities
     /// or supports no structure.
     Measured,
-    /// As [`Measured`](Way::Measured) for a small model, without a warning if the endpoint gives no probabilities; as
+    /// Like [`Measured`](Way::Measured) for a small model, without a warning if the endpoint gives no probabilities; as
     /// [`Free`](Way::Free) for any other ([`for_style`](Way::for_style)).
     Auto,
 }

@@ -66,7 +66,7 @@ impl Narrowed {
         Some((tool, members.into_iter().filter_map(value).collect::<Option<_>>()?))
     }
 
-    /// Returns the structure of a tool's arguments if it is allowed.
+    /// Returns the narrowed structure of a tool's arguments; `None` if the tool must not be called.
     pub(super) fn arguments(&self, tool: &Tool) -> Option<Structures> {
         let mut arguments = Structures::of_arguments(tool.input_schema.as_ref());
         let is_one = |server: &Option<String>, name: &String| tool.server == *server && tool.name == *name;

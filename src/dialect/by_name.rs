@@ -16,8 +16,8 @@ pub(crate) struct ByName {
     pub(crate) arguments: Value,
 }
 
-/// Returns the call that stands in the arguments of a call of `name`, where `name` is an element's and no
-/// known tool's. `None` unless all that stands there is a child of the element.
+/// Returns the call that is in the arguments of a call of `name`, where `name` is an element's and no
+/// known tool's. `None` unless all that is there is a child of the element.
 pub(crate) fn named_by_element(name: &str, arguments: &Value, catalog: Option<&Catalog>) -> Option<ByName> {
     let block = element(name)?;
     if catalog.is_some_and(|catalog| catalog.knows(name)) {

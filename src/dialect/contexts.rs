@@ -14,18 +14,18 @@ use super::{REASONING_MARKS, ReasoningMark};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockForm {
-    /// From one text to the other, wherever they stand.
+    /// From one text to the other, wherever they are.
     Anywhere,
     /// A tag of this name, with attributes or not, that begins its line or ends it, up to its closing
     /// tag: of HTML (`<`), or of a forum's markup (`[`).
     Tag(char),
-    /// A line that begins with the one text, in any case, up to the other text, wherever it stands.
+    /// A line that begins with the one text, in any case, up to the other text, wherever it is.
     FromALine,
     /// The same, up to a line that begins with the other text.
     Lines,
 }
 
-/// A block that quotes what stands in it.
+/// A block that quotes what is in it.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct QuotingBlock {

@@ -14,45 +14,45 @@ use super::table::{leaked, read};
 /// The lines of one language, as the templates name them.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Introductions {
-    /// Of the form of a call (`use_mcp_tool`).
+    /// Introduces the form of a call (`use_mcp_tool`).
     pub(crate) form: &'static str,
-    /// The same, where tags are named by the tool (`tool_tag`).
+    /// The same for tags with the name of the tool (`tool_tag`).
     pub(crate) tag_form: &'static str,
-    /// Of an example.
+    /// Introduces an example.
     pub(crate) example: &'static str,
-    /// Of an example of a call, beside one of an answer.
+    /// Introduces an example of a call, beside one of an answer.
     pub(crate) call: &'static str,
-    /// Of an example of an answer.
+    /// Introduces an example of an answer.
     pub(crate) answer: &'static str,
-    /// Of the form that reads a resource.
+    /// Introduces the form that reads a resource.
     pub(crate) read: &'static str,
-    /// Of what a model wrote that was wrong.
+    /// Introduces a mistake that a model wrote.
     pub(crate) written: &'static str,
-    /// Of the same call without the mistake.
+    /// Introduces the same call without the mistake.
     pub(crate) correct: &'static str,
-    /// Of an answer that fits a schema.
+    /// Introduces an answer that fits a schema.
     pub(crate) output: &'static str,
     /// The beginning of the line with an example's question, with the call right after it.
     pub(crate) question: &'static str,
-    /// Of the results of calls, in prompts of before.
+    /// Introduces the results of calls, in earlier versions of the prompt.
     pub(crate) results: &'static str,
-    /// Of one result, before its colon, in the compact style.
+    /// Introduces one result in the compact style; without the colon.
     pub(crate) result: &'static str,
-    /// Of the calls that were made before.
+    /// Introduces the calls that were made before.
     pub(crate) earlier: &'static str,
-    /// Of the calls that the user was shown.
+    /// Introduces the calls that the user was shown.
     pub(crate) shown: &'static str,
-    /// Of what the person asked for, before results in the compact style.
+    /// Introduces the user's request, before results in the compact style.
     pub(crate) asked: &'static str,
-    /// Of what is wrong with a call, there.
+    /// Introduces the mistake of a call, in the compact style.
     pub(crate) wrong: &'static str,
-    /// Of what is missing in one, there.
+    /// Introduces what a call lacks, in the compact style.
     pub(crate) incomplete: &'static str,
-    /// Of a call that asks for a tool's parameters; the tool's name follows it, then a colon.
+    /// Introduces a call that asks for a tool's parameters; the tool's name follows, then a colon.
     pub(crate) describe: &'static str,
-    /// Of a call that looks for tools, in the same way.
+    /// Introduces a call that looks for tools, in the same way.
     pub(crate) find: &'static str,
-    /// Of a call that reads on in a long result.
+    /// Introduces a call that reads on in a long result.
     #[serde(deserialize_with = "leaked")]
     pub(crate) read_on: &'static str,
     /// The sentence after results in the compact style, which asks for the next step.
@@ -111,7 +111,7 @@ impl Introductions {
         [&WORDS.en, &WORDS.zh]
     }
 
-    /// Those of a language.
+    /// Returns the lines of a language.
     #[cfg(feature = "prompt")]
     pub(crate) fn of(lang: Lang) -> &'static Introductions {
         match lang {

@@ -116,9 +116,9 @@ fn own(file: &str) -> Spec {
 }
 
 impl Dialect {
-    /// Returns the dialect that a file describes: `docs/dialects.md` says how one is written. It is read where a
-    /// [`DialectSet`](super::DialectSet) holds it; [`AUTO`](super::DialectSet::AUTO) does not. Of dialects
-    /// with the same name the one that was read last is known by it.
+    /// Returns the dialect that a file describes: `docs/dialects.md` says how one is written. The parser reads its calls if
+    /// its [`DialectSet`](super::DialectSet) contains it; [`AUTO`](super::DialectSet::AUTO) does not. A later
+    /// dialect takes the name of an earlier one.
     ///
     /// ```
     /// use toolgraft::dialect::{DialectSet, write_call};

@@ -106,7 +106,7 @@ pub struct Profile {
 static PROFILES: LazyLock<Box<[Profile]>> = LazyLock::new(|| table!("profiles"));
 
 impl Default for Profile {
-    /// Of a model of which nothing is known. Elements say where a call ends, whatever stands around it.
+    /// Returns the profile of an unknown model. Elements show the end of a call in any surrounding text.
     fn default() -> Self {
         Profile {
             name: "default",

@@ -1,6 +1,6 @@
 //! Marks around reasoning, by family.
 //!
-//! `<think>` and `<thinking>`, in any case, count wherever they stand, and either closes
+//! `<think>` and `<thinking>`, in any case, count wherever they are, and either closes
 //! either. The others count in pairs, where a message or a line begins.
 
 use std::sync::LazyLock;

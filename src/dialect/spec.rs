@@ -163,7 +163,7 @@ pub struct MarkedJson {
     pub announcer: Announcer,
     /// Keys of the objects.
     pub keys: CallKeys,
-    /// The dialect's calls whose tool's name stands before their JSON.
+    /// The dialect's calls whose tool's name is before their JSON.
     pub named: Option<Box<Named>>,
 }
 
@@ -239,7 +239,7 @@ pub struct Named {
     /// `true` if a call may also be its tool's name on a line and one JSON object after it, with nothing else in the
     /// message.
     pub name_line: bool,
-    /// Words for a call's type, which may stand where the name does. They name a
+    /// Words for a call's type, which may be where the name does. They name a
     /// tool only if a tool is called so.
     pub types: Vec<String>,
 }
@@ -307,7 +307,7 @@ pub enum NamedArguments {
     /// As elements, with this token before each tag: elements in one are an object, and `<item>` elements
     /// an array.
     Elements(String),
-    /// As an object in braces: keys stand as they are, and texts between two of these tokens,
+    /// As an object in braces: keys are verbatim, and texts between two of these tokens,
     /// as they are, too. All else is JSON.
     #[serde(rename = "quoted")]
     Delimited(String),

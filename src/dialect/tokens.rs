@@ -1,9 +1,9 @@
-//! Tokens of chat templates, which a server should have taken off a model's text, by family: each says whose turn the
-//! text after it is.
+//! Tokens of chat templates, by family. A server should have removed them from a model's text; each says whose turn
+//! the text after it belongs to.
 //!
-//! The classes and the sources are those of `docs/appendix/template-tokens.md`. A token that
-//! several families have stands with the first of them. Left out are tokens that are
-//! no syntax of their own: words of HTML and of prose (`<role>`, `<eos>`, `<AI>`,
+//! The classes and the sources are those of `docs/appendix/template-tokens.md`. A token of
+//! several families is listed with the first of them. Tokens are left out that are
+//! not syntax by themselves: words of HTML and of prose (`<role>`, `<eos>`, `<AI>`,
 //! `User:`), and those that begin with neither `<` nor `[`.
 
 use std::sync::LazyLock;
@@ -94,7 +94,7 @@ pub struct ControlFamily {
     pub tokens: Box<[&'static str]>,
 }
 
-/// Texts that a model's tokeniser turns into one control token wherever they stand, so that
+/// Texts that a model's tokeniser turns into one control token wherever they are, so that
 /// a text of a tool or a person must not hold them whole; see
 /// [`break_tokens`](crate::outcome::break_tokens). Their parts and roles are those of
 /// `docs/appendix/template-tokens.md`. No token begins inside another, but for its last character.

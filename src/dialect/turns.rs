@@ -47,7 +47,7 @@ pub static USER_LINES: LazyLock<Box<[TurnLine]>> = LazyLock::new(|| table!("user
 /// Texts that results of calls follow; those of our own prompts are in `Introductions` (`dialect/introductions.rs`).
 pub static RESULT_LINES: LazyLock<Box<[TurnLine]>> = LazyLock::new(|| table!("result_lines"));
 
-/// Tags that results of calls stand in: `<TAG>` or `<TAG ` with attributes.
+/// Tags that results of calls are in: `<TAG>` or `<TAG ` with attributes.
 /// With no call before it, one counts at a line's start.
 pub static RESULT_TAGS: LazyLock<Box<[(&'static str, &'static str)]>> = LazyLock::new(|| table!("result_tags"));
 

@@ -195,7 +195,7 @@ fn broken_line(value: String) -> String {
     format!("{around}{value}{around}")
 }
 
-/// Returns a value of `tool_tag`. One that holds what looks like a tag stands in CDATA, which holds
+/// Returns a value of `tool_tag`. One that holds what looks like a tag is in CDATA, which holds
 /// every text: its own end is divided between two sections.
 fn tag_value(value: String) -> String {
     let is_tag = |(at, _): (usize, &str)| value[at + 1..].starts_with(|c: char| !c.is_whitespace());

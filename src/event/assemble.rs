@@ -42,7 +42,7 @@ pub struct Collector {
     ended: usize,
     /// Entries up to here were looked at by [`next_settled`](Collector::next_settled).
     yielded: usize,
-    /// Bytes of the stream that each call stands for.
+    /// Number of bytes of the stream in each call.
     lengths: Vec<u64>,
     /// The offset at which the open call begins.
     opened: Option<u64>,
@@ -60,7 +60,7 @@ pub struct Collector {
 #[derive(Debug, Clone, Copy)]
 struct MessageSegment {
     what: What,
-    /// Region that it stands in.
+    /// Region that it is in.
     region: Region,
     /// Bytes of the joined text; none for a call.
     length: usize,
@@ -70,7 +70,7 @@ struct MessageSegment {
 enum What {
     Text,
     Marker(MarkerKind),
-    /// Syntax around a draft: text while it stands in the reasoning.
+    /// Syntax around a draft: text while it is in the reasoning.
     Syntax(MarkerKind),
     /// The next entry.
     Call,
@@ -175,7 +175,7 @@ impl Collector {
     /// Calls may then be [settled](Collector::next_settled) from the message's start. The text that a model which does
     /// not reason puts after a stray `</think>` makes no reasoning of the text before it.
     pub fn reading(mode: ReasoningMode, reasons: Option<bool>) -> Self {
-        // In `open` a call is one at once: what stands in the reasoning is told as a draft.
+        // In `open` a call is settled at once: one in the reasoning is reported as a draft.
         let settled = mode != ReasoningMode::Auto || reasons == Some(false);
         Collector { settled, ..Collector::default() }
     }
@@ -234,7 +234,8 @@ impl Collector {
         &self.entries
     }
 
-    /// Returns `true` if the calls so far are settled, and so will be those that come.
+    /// Returns `true` if no think tag can turn calls into reasoning any more, neither those so far nor later ones. Each is
+    /// then settled once it is complete.
     pub fn is_settled(&self) -> bool {
         self.settled
     }

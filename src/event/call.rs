@@ -164,15 +164,15 @@ pub struct Rejected {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RejectedKind {
-    /// It stands in the reasoning.
+    /// It is in the reasoning.
     InReasoning,
-    /// It stands after the end of the model's own message: in a user's turn or after a
+    /// It is after the end of the model's own message: in a user's turn or after a
     /// result that the model wrote itself.
     Invented,
     /// It is quoted, so it is an example: in a code fence with other text, in a code span,
     /// between quotation marks, … ([`Rejected::quoted_in`] says which).
     Quoted,
-    /// It stands after a call that cannot be read, before what closes that one, or before a closer
+    /// It is after a call that cannot be read, before what closes that one, or before a closer
     /// that closes nothing: it may be a part of that call's text.
     AfterDamage,
     /// It passed a limit on size, depth or number.
@@ -186,8 +186,8 @@ pub enum RejectedKind {
     /// The tool's schema refuses the arguments.
     InvalidArguments,
     /// Text that is meant as a call of a known tool and fits no syntax of calls: a marker, a bracket
-    /// or a name in it is missing or misspelt. Known at the message's end; its text stays where it
-    /// stands.
+    /// or a name in it is missing or misspelt. Known at the message's end; its text stays in
+    /// its place.
     NearCall,
 }
 

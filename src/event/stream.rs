@@ -14,7 +14,7 @@ pub type Span = Range<u64>;
 /// Guarantees: the spans tile the input; every `CallStart` is followed by
 /// exactly one `CallEnd` of the same index; a `CallEnd` without a `CallStart` is
 /// a rejected call whose name was never known; indices are dense from 0 in order
-/// of `CallEnd`; nothing of another call stands between a call's events.
+/// of `CallEnd`; nothing of another call is between a call's events.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -64,7 +64,7 @@ pub enum Event<'a> {
         result: Box<Result<Call, Rejected>>,
         /// The call's whole text, from its opener to its end, at most
         /// [`Limits::call_bytes`](crate::parse::Limits::call_bytes). Where JSON
-        /// objects are calls, the object alone: what stands around it are markers.
+        /// objects are calls, the object alone: the text around it is a marker.
         raw: &'a str,
         /// `true` if the arguments do not continue the joined deltas.
         restated: bool,

@@ -4,7 +4,7 @@
 //! {city:<|"|>Oslo "old"<|"|>,days:2}  ──▶  {"city":"Oslo \"old\"","days":2}
 //! ```
 //!
-//! Keys and texts are put into quotation marks; all else stays as it stands, so that what is
+//! Keys and texts are put into quotation marks; all else stays as it is, so that what is
 //! wrong with it is found, mended and named where all JSON is read. Strings of JSON are
 //! taken as such, keys too, and so are texts in single quotes.
 
@@ -35,7 +35,7 @@ enum DelimitedState {
     Text,
     /// In a string of JSON.
     String,
-    /// In a text in single quotes, which stays as it stands.
+    /// In a text in single quotes, which stays as it is.
     Single,
 }
 

@@ -1,4 +1,4 @@
-//! Text as it stands in a JSON string.
+//! Text as it is written in a JSON string.
 
 use super::bytes::{HIGH, Kind, Places, any_zero, differs, of};
 
@@ -35,7 +35,7 @@ pub(crate) fn short_escape(byte: u8) -> Option<char> {
     })
 }
 
-/// Returns the text as it stands in a JSON string: itself, or written into `scratch`.
+/// Returns the text as it is written in a JSON string: itself, or escaped in `scratch`.
 pub(crate) fn escaped<'t>(text: &'t str, scratch: &'t mut String) -> &'t str {
     if !any_zero(text.as_bytes(), |b| Special.rest(b)) {
         return text;
@@ -63,7 +63,7 @@ pub(crate) fn push_escaped(text: &str, out: &mut String) {
     out.push_str(&text[written..]);
 }
 
-/// Writes a control character as it stands in a JSON string.
+/// Writes a control character as a JSON string has it.
 pub(super) fn push_control(c: char, out: &mut String) {
     match c {
         '\n' => out.push_str("\\n"),

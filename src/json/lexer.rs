@@ -114,7 +114,7 @@ impl Lexer {
     }
 
     /// Up to where the text before `cursor` is a prefix of valid JSON that may
-    /// be handed on: a comma waits for its next token.
+    /// be emitted: a comma waits for its next token.
     pub(crate) fn safe(&self, cursor: u64) -> u64 {
         self.comma.unwrap_or(cursor)
     }
@@ -265,6 +265,7 @@ impl Lexer {
             b'n' => LexerState::Literal(b"null", 1),
             _ => return fault(at),
         };
+        // Only the values of the outermost object's members are reported, each once.
         if self.members && self.depth == 1 && self.kinds & 1 == 1 && !self.member_open {
             self.member_open = true;
             return LexerStep::Report(JsonStep::ValueStart(at), false);

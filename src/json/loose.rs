@@ -110,6 +110,7 @@ impl Loose {
         match c {
             '\\' => self.escaped = true,
             '\n' => self.line_rule = true,
+            // A straight mark may close what a curly one opened.
             _ if c == end || (end == '”' && c == '"') || (end == '’' && c == '\'') => self.string_ends(),
             _ => return plain_bytes(rest, end).max(c.len_utf8()),
         }

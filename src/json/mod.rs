@@ -1,7 +1,7 @@
 //! JSON that arrives in pieces: where it ends, what is wrong with it, what it says.
 //!
 //! In comes the text of a call's arguments as the model streams it; out go the place
-//! where the value ends, how far its text may be handed on as a preview, and in the
+//! where the value ends, how far its text may be emitted as a preview, and in the
 //! end the value itself, exact, with every fix named. What a call is, which tag closes
 //! it and what its schema wants is known to others (`parse`, `validate`).
 //!
@@ -22,11 +22,11 @@
 //! | `lexer`, `loose` | the strict lexer, and the tolerant one that takes over at the first fault |
 //! | `step` | what a step of either says |
 //! | `trailing` | the text after a value, which may belong inside |
-//! | `outside` | the bytes outside of strings, and what is missing where a value breaks off |
+//! | `outside` | the bytes outside of strings, and what is missing where a value is cut off |
 //! | `read/` | whole text to value: strictly, else with repairs |
 //! | `repair` | the names of the repairs |
 //! | `decimal` | numbers with all of their digits |
-//! | `escape` | text as it stands in a string |
+//! | `escape` | text as it is written in a string |
 //! | `delimited` | an object with texts between tokens, to JSON |
 //! | `texts` | the keys and texts of a value, changed |
 //! | `literal` | a text that spells a value, for schemas that want one |

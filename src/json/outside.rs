@@ -45,7 +45,7 @@ impl Iterator for Outside<'_> {
     }
 }
 
-/// Most of it that is told.
+/// Maximum length of the reported part.
 const MOST: usize = 16;
 
 /// Returns the closers of the strings and brackets that are open at the end of `text`, read as strict JSON has them.

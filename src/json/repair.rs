@@ -98,7 +98,7 @@ repairs! {
     /// call that was held to its form, something that nobody spoke of: it was left out. The place is a
     /// JSON Pointer.
     LeftOut = "left_out",
-    /// A call that was held to its form got the one value of a choice that the person named. The place
+    /// A call that was held to its form got the one value of a choice that the user named. The place
     /// is a JSON Pointer.
     AsSaid = "as_said",
     /// A value of such a call was a result with the frame in which the model had read it, which was taken off.

@@ -14,7 +14,7 @@ pub(crate) struct Trailing {
     /// Digits that a bracket or a further key follows, with nothing but brackets before them: the
     /// rest of a number (`split_number`); other digits are prose (`digits_of_prose`).
     pub(crate) digits: bool,
-    /// A further member: the value's last bracket stands too early (`hermes`, `use_mcp_tool`).
+    /// A further member: the value's last bracket is too early (`hermes`, `use_mcp_tool`).
     pub(crate) member: bool,
     /// A further object (`arguments/two_objects`).
     pub(crate) object: bool,

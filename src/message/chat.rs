@@ -15,7 +15,7 @@ use super::{keyword_enum, setters};
 pub enum Role {
     /// Instructions of the program.
     System,
-    /// The person, or results of tools.
+    /// The user, or results of tools.
     User,
     /// The model.
     Assistant,

@@ -29,7 +29,7 @@ pub enum ReasoningCalls {
     /// Reported as rejected, never run.
     #[default]
     Ignore,
-    /// As `Ignore`; but if the stream ended normally with no visible content and no call outside the reasoning, the
+    /// Like `Ignore`; but if the stream ended normally with no visible content and no call outside the reasoning, the
     /// last complete draft and the drafts adjacent to it are promoted to calls.
     LastResort,
     /// They are calls like any other.
@@ -44,7 +44,7 @@ pub enum FencedCalls {
     /// They are an example, like any other fenced call with other text: reported as rejected, never run.
     #[default]
     Ignore,
-    /// As `Ignore`; but if the stream ended normally and nothing else in the message is a call, the calls of the first
+    /// Like `Ignore`; but if the stream ended normally and nothing else in the message is a call, the calls of the first
     /// fence run, provided that all of them are complete and their arguments are accepted.
     LastResort,
 }

@@ -15,7 +15,7 @@ pub enum ModelError {
     /// The stream ended without a finish reason.
     #[error("the answer was cut off: the stream ended without a finish reason")]
     BrokeOff,
-    /// The answer broke off: the connection, the endpoint or the program that runs the model failed after the answer
+    /// The answer was cut off: the connection, the endpoint or the program that runs the model failed after the answer
     /// had begun. The part that arrived is valid.
     #[error("the answer was cut off: {message}")]
     CutOff {
@@ -156,7 +156,7 @@ impl ModelError {
         ModelError::Other { message: source.to_string(), source: Some(source) }
     }
 
-    /// Creates the error of an answer that broke off after it had begun.
+    /// Creates the error of an answer that was cut off after it had begun.
     pub fn cut_off(message: impl Into<String>) -> Self {
         ModelError::CutOff { message: message.into(), source: None }
     }
@@ -210,7 +210,7 @@ impl ModelError {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelErrorKind {
-    /// The answer broke off after it had begun.
+    /// The answer was cut off after it had begun.
     BrokeOff,
     /// The endpoint cannot be reached.
     Unreachable,

@@ -17,7 +17,7 @@ pub type ModelEvents = BoxStream<'static, Result<ModelEvent, ModelError>>;
 pub trait Model: Send + Sync {
     /// Sends a request and returns the stream of its answer.
     ///
-    /// A complete answer ends with [`ModelEvent::Finish`]. A stream that ends without it, or with an error, broke off.
+    /// A complete answer ends with [`ModelEvent::Finish`]. A stream that ends without it, or with an error, was cut off.
     /// Dropping the stream cancels the request.
     fn stream(&self, request: Request) -> ModelEvents;
 
@@ -142,7 +142,7 @@ pub enum ModelEvent {
     /// Text.
     Delta(Delta),
     /// A complete call in a field of its own (`tool_calls`). It follows all text and precedes the end; an answer that
-    /// breaks off has none.
+    /// was cut off has none.
     Call(NativeCall),
     /// The answer is constrained less than the request's [`constraint`](Request::constraint) demands, because the
     /// endpoint refused a form of it with this message. It precedes all other events.
@@ -165,7 +165,7 @@ pub enum ModelEvent {
 }
 
 impl ModelEvent {
-    /// Returns `true` if this is the last item of a model's stream: the answer is complete, failed, or broke off.
+    /// Returns `true` if this is the last item of a model's stream: the answer is complete, failed, or was cut off.
     pub fn is_last(next: Option<&Result<ModelEvent, ModelError>>) -> bool {
         matches!(next, None | Some(Err(_) | Ok(ModelEvent::Finish(_))))
     }

@@ -83,7 +83,7 @@ impl Neutraliser {
         self.neutralise(&shortened(joined, limit)).into_owned()
     }
 
-    /// As [`describe`](Neutraliser::describe), but keeps the text's lines, except empty ones; each is trimmed.
+    /// Like [`describe`](Neutraliser::describe), but keeps the text's lines, except empty ones; each is trimmed.
     pub fn describe_lines(&self, text: &str, limit: usize) -> Vec<String> {
         let stripped = strip_invisible(text);
         let lines: Vec<_> = stripped.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

@@ -33,7 +33,7 @@ pub fn break_tokens(text: &str) -> Cow<'_, str> {
     with_breaks(text, |_| true)
 }
 
-/// As [`break_tokens`], for the model's own text: a token that the model copied with a break stays as it is.
+/// Like [`break_tokens`], for the model's own text: a token that the model copied with a break stays as it is.
 pub(crate) fn rebreak_tokens(text: &str) -> Cow<'_, str> {
     with_breaks(text, |breaks| breaks == 0)
 }

@@ -212,7 +212,7 @@ impl Parser {
     /// Looks in a message that is over, and was [finished](Self::finish), for what is meant as a call and fits no
     /// syntax of calls: the first such place, as a rejection of the kind
     /// [`NearCall`](RejectedKind::NearCall), which is the message's last event. It has no bytes of its
-    /// own: its text stays where it stands. Only calls of known tools can be told from prose, so that
+    /// own: its text stays where it is. Only calls of known tools can be told from prose, so that
     /// without a catalog there is none.
     ///
     /// ```
@@ -289,7 +289,7 @@ impl Parser {
         self.way = self.scanner.way(self.base + self.held.len() as u64);
     }
 
-    /// Tells the scanner what was handed on without it, and what was looked at.
+    /// Tells the scanner what was emitted without it, and what was looked at.
     fn leave_fast_path(&mut self, plain: Option<Plain>) {
         match std::mem::replace(&mut self.way, ChunkWay::Scanner) {
             ChunkWay::Scanner => {}

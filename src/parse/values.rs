@@ -94,7 +94,7 @@ pub fn find_values(text: &str) -> FoundValues {
 }
 
 /// Reads a text that is to be one JSON value: the arguments of a call that came in a field
-/// of its own. Mended as the arguments of a call in text; a code fence may stand around it.
+/// of its own. Mended as the arguments of a call in text; a code fence may be around it.
 ///
 /// # Errors
 /// Returns the fault, and where it is; also if other text is beside the value.
@@ -106,7 +106,7 @@ pub(crate) fn read_value(text: &str) -> Result<FoundValue, NoValue> {
             value.repairs.splice(..0, value.around(text));
             Ok(value)
         }
-        // Of a text that begins with a broken value, what was found stands inside that.
+        // If the text begins with a broken value, the value that was found is inside it.
         found => Err(match (found, broken) {
             (Some(value), broken) if broken.as_ref().is_none_or(|b| value.range.start < b.range.start) => {
                 let message = format!("unexpected text beside the JSON value, which ends at byte {}", value.range.end);

@@ -25,7 +25,7 @@ impl Prompt {
         self.native_text(catalog, self.options.system.as_deref().unwrap_or_default())
     }
 
-    /// As [`native_system`](Prompt::native_system), with another text of the caller.
+    /// Like [`native_system`](Prompt::native_system), with another text of the caller.
     pub(super) fn native_text(&self, catalog: &Catalog, own: &str) -> Result<String, PromptError> {
         let options = &self.options;
         let named = named(catalog, &options.tool_choice)?;

@@ -42,7 +42,7 @@ impl Prompt {
         self.offer_meant(catalog, false, &|| self.options.meant(catalog, said))
     }
 
-    /// As [`offer`](Prompt::offer), with the indices of the tools that a conversation suggests. If `whole`, the
+    /// Like [`offer`](Prompt::offer), with the indices of the tools that a conversation suggests. If `whole`, the
     /// descriptions of tools without a server are not cut.
     pub(crate) fn offer_meant(
         &self,

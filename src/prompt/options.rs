@@ -21,7 +21,7 @@ pub enum Listing {
     /// one.
     #[default]
     Signature,
-    /// As `Signature`, but with only the first sentence of the description.
+    /// Like `Signature`, but with only the first sentence of the description.
     Brief,
     /// Name and first sentence. The model asks for the rest with the built-in tool that [`Options::callable`] adds.
     Index,

@@ -24,7 +24,7 @@ const REQUEST_CHARS: usize = 400;
 /// counted. All of them are in the history, too.
 const RECALLED: (usize, usize) = (8, 60);
 
-/// As [`RECALLED`], if some of the calls' messages are not in the request.
+/// Like [`RECALLED`], if some of the calls' messages are not in the request.
 const RECALLED_ALONE: (usize, usize) = (30, 160);
 
 /// Limit on the bytes of a rejected call that are shown.

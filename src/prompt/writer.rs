@@ -47,7 +47,7 @@ impl Prompt {
     /// own text alone, which may be empty.
     ///
     /// # Errors
-    /// As [`compose`](Prompt::compose).
+    /// Those of [`compose`](Prompt::compose).
     pub fn system(&self, catalog: &Catalog) -> Result<String, PromptError> {
         Ok(self.system_for(catalog, &[])?.0)
     }
@@ -88,7 +88,7 @@ impl Prompt {
     /// the text: in the full style, and with templates of the caller's own.
     ///
     /// # Errors
-    /// As [`compose`](Prompt::compose).
+    /// Those of [`compose`](Prompt::compose).
     pub fn system_apart(
         &self,
         catalog: &Catalog,
@@ -113,7 +113,7 @@ impl Prompt {
     /// to `find_tool` do not count.
     ///
     /// # Errors
-    /// As [`compose`](Prompt::compose).
+    /// Those of [`compose`](Prompt::compose).
     pub fn cut_descriptions(&self, catalog: &Catalog) -> Result<usize, PromptError> {
         let draft = PromptDraft::new(self, catalog);
         let (styles, _) = draft.styles(&[])?;

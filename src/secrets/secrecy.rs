@@ -264,6 +264,7 @@ fn without_secrets(url: &str) -> (String, Vec<String>) {
     for pair in query.split_inclusive(['&', ';', '?', '#']) {
         let whole = pair.trim_end_matches(['&', ';', '?', '#']);
         let (name, value) = whole.split_once('=').unwrap_or(("", whole));
+        // A reference (`${KEY}`) is not a secret; a value that looks like a key is one under any name.
         let is_secret = !value.is_empty() && !is_reference(value) && (names_secret(name) || is_key(value));
         kept += &if is_secret { pair.replace(value, hide(value)) } else { pair.to_owned() };
     }

@@ -336,7 +336,7 @@ impl Catalog {
         self.nearest_on(None, name)
     }
 
-    /// As [`nearest`](Self::nearest), with the tools of the named server first; the others are then returned with their
+    /// Like [`nearest`](Self::nearest), with the tools of the named server first; the others are then returned with their
     /// servers.
     fn nearest_on(&self, server: Option<&str>, name: &str) -> Vec<String> {
         let server = server.filter(|name| self.server(name).is_some());

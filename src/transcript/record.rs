@@ -62,7 +62,7 @@ impl Recorder {
         Recorder::with_secrets(to, session, Secrets::default())
     }
 
-    /// As [`new`](Recorder::new), but hides these secrets everywhere.
+    /// Like [`new`](Recorder::new), but hides these secrets everywhere.
     pub fn with_secrets(to: impl io::Write + Send + 'static, session: &Session, secrets: Secrets) -> Self {
         let to: Box<dyn io::Write + Send> = Box::new(to);
         let (writer, failed) = Writer::begin(to, session, secrets.clone());

@@ -45,7 +45,7 @@ impl<W: io::Write> Writer<W> {
         begun.map(|()| writer)
     }
 
-    /// As [`new`](Writer::new), but hides these secrets, each where it occurs in one piece. Returns the result of the
+    /// Like [`new`](Writer::new), but hides these secrets, each where it occurs in one piece. Returns the result of the
     /// `session` line separately.
     pub(super) fn begin(to: W, session: &Session, secrets: Secrets) -> (Self, io::Result<()>) {
         #[derive(Serialize)]

@@ -25,7 +25,7 @@ pub const MAX_REPEATS: u32 = 10;
 /// board, a ruled table and a list of equal entries are shorter; a model in a loop continues until its context is full.
 pub const REPEATED_BYTES: usize = 4 << 10;
 
-/// As [`REPEATED_BYTES`], in the arguments of a call: files and tables often repeat a line.
+/// Like [`REPEATED_BYTES`], in the arguments of a call: files and tables often repeat a line.
 pub const REPEATED_BYTES_IN_CALL: usize = 32 << 10;
 
 /// Tokens of reasoning that are shown to the model again, unless configured otherwise.

@@ -115,7 +115,7 @@ pub enum AgentEvent {
     RoundFinished {
         /// Round of this turn.
         round: u32,
-        /// The reason why the message ended; `None` if the turn cancelled it or it broke off.
+        /// The reason why the message ended; `None` if the turn cancelled it or it was cut off.
         finish: Option<FinishReason>,
         /// The usage as the endpoint reported it; otherwise, if [`TurnConfig::tokens`](super::TurnConfig::tokens) is
         /// set, an estimate, which is marked as one.

@@ -27,7 +27,7 @@ pub enum Input {
     /// The rest of the message is not wanted: it ends here, as if the output limit had been reached, and none of its
     /// calls runs.
     Enough,
-    /// The stream broke off, or did not begin.
+    /// The stream was cut off, or did not begin.
     ModelFailed(ModelError),
     /// The endpoint says that the prompt does not fit the model's context.
     ContextExceeded {
@@ -59,7 +59,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// Converts the next item of a model's stream; `None`, the end of the stream, means that it broke off.
+    /// Converts the next item of a model's stream; `None`, the end of the stream, means that it was cut off.
     pub fn of_model(next: Option<Result<ModelEvent, ModelError>>) -> Input {
         match next {
             Some(Ok(event)) => Input::Model(event),

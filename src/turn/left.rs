@@ -84,6 +84,7 @@ impl Shared {
             || said.has_found_thing(arguments) || said.are_spoken_of(arguments) && self.fits_best(last.call, &said);
         let is_new = |tool: &&Tool| self.is_new_lookup(tool);
         let (question, texts) = (self.request().unwrap_or_default(), self.texts_of_calls());
+        // Words of the request that no call used may belong to a new lookup that the results lead to.
         (mentions.has_list_in(&calls) || self.asks_to_be_told() && is_meant())
             && self.leading().is_none()
             && !(said.has_open_words(question, &texts)
@@ -161,6 +162,7 @@ impl Shared {
         let leaves_out_more =
             || made.iter().filter(|made| is_vain(made)).any(|before| leaves_out_more(before.call, call));
         let is_guess = || times > 0 && !self.found_nothing() && said.has_guess(&call.arguments);
+        // A lookup of something that the request names and no call used is new, unless it only leaves out more.
         self.looks_up(call) && (leaves_out_more() || (is_often || is_guess() || is_counted()) && !brings())
     }
 

@@ -148,7 +148,7 @@ impl Turn {
         Turn::begin(setup, conversation, None, TurnStart { granted, ..TurnStart::default() })
     }
 
-    /// As [`new`](Turn::new), with a schema that the answer must match, and for a client with a history of its own.
+    /// Like [`new`](Turn::new), with a schema that the answer must match, and for a client with a history of its own.
     ///
     /// # Errors
     /// [`TurnError::NothingToAnswer`].

@@ -296,6 +296,7 @@ impl<'c> WrittenCall<'c> {
     ) -> bool {
         let is_read =
             |call: &Call| read.calls.iter().any(|(tool, arguments)| *tool == call.tool && *arguments == call.arguments);
+        // In texts that were not read completely, a call that changes something is assumed to be there.
         if is_read(self.call)
             || is_read(&self.plain)
             || self.may_change && read.is_incomplete

@@ -11,10 +11,10 @@ use crate::event::RejectedKind;
 pub enum Reaction {
     /// The turn continues as if the call were not there.
     Ignore,
-    /// As `Correct`, but only once in a turn, and only for a call of a known tool that is the only one in its message
+    /// Like `Correct`, but only once in a turn, and only for a call of a known tool that is the only one in its message
     /// and in a fence; otherwise as `Ignore`.
     CorrectOnce,
-    /// As `Correct`, but text after the call belongs to the answer, and once corrections are used up only the rest of
+    /// Like `Correct`, but text after the call belongs to the answer, and once corrections are used up only the rest of
     /// the message counts: so it is for a display-only tool.
     CorrectBeside,
     /// The model meant a call: it is told about the mistake and may try again, and once corrections are used up the turn
@@ -27,8 +27,8 @@ pub enum Reaction {
 /// | kind | first | corrections used up | text after it |
 /// |---|---|---|---|
 /// | `in_reasoning` | ignore | ignore | stays |
-/// | `invented` | correct once, if nothing stands before it and the tool is known | ignore | dropped, with what it was invented in |
-/// | `quoted` | correct once, if it stands in a fence, no call is beside it and the tool is known | ignore | stays |
+/// | `invented` | correct once, if nothing is before it and the tool is known | ignore | dropped, with what it was invented in |
+/// | `quoted` | correct once, if it is in a fence, no call is beside it and the tool is known | ignore | stays |
 /// | `after_damage` | correct | finish | dropped |
 /// | `limit` | correct | finish | dropped |
 /// | `truncated` | correct | finish | there is none |

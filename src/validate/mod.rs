@@ -202,7 +202,7 @@ impl Validator {
         self.check_counted(call, raw).0
     }
 
-    /// As [`check`](Self::check), and returns the steps that it took: at most [`max_steps`] of the arguments.
+    /// Like [`check`](Self::check), and returns the steps that it took: at most [`max_steps`] of the arguments.
     pub fn check_counted(&self, mut call: Call, raw: &str) -> (Result<Call, Box<Rejected>>, usize) {
         restored::restore(&mut call, || self.shown.get_or_init(|| restored::shown(&self.catalog)));
         let work = Work::on(&call.arguments);

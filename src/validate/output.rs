@@ -87,7 +87,7 @@ impl OutputSchema {
         self.check_counted(value, raw).0
     }
 
-    /// As [`check`](Self::check), and returns the steps that it took: at most [`max_steps`](super::max_steps) of the
+    /// Like [`check`](Self::check), and returns the steps that it took: at most [`max_steps`](super::max_steps) of the
     /// value.
     pub fn check_counted(&self, value: &Value, raw: &str) -> (Result<(Value, Vec<Repair>), Mismatch>, usize) {
         let work = Work::on(value);

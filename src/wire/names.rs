@@ -22,7 +22,7 @@ impl Names {
         let mut tools = HashMap::new();
         let taken = own_names(catalog.tools());
         for tool in catalog.tools() {
-            // Of two tools with the same name the first is kept, as in the definitions.
+            // The first of two tools with the same name is kept, as in the definitions.
             let name = name_beside(&taken, tool);
             tools.entry(name).or_insert_with(|| (tool.server.clone(), tool.name.clone()));
         }

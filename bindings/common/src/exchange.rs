@@ -9,7 +9,7 @@ use toolgraft_serve::{Adapter, Config, Embedded, Refusal};
 use crate::history::{NO_TEXT, status};
 use crate::{Mistake, settings};
 
-/// Settings of a prompt that a request has itself, or that serve has no use for.
+/// Settings of a prompt that each request contains itself, or that serve does not use.
 const OF_THE_REQUEST: [&str; 4] = ["system", "tool_choice", "max_calls", "description_chars"];
 
 /// Creates a server without HTTP. The settings are those of [`options`](crate::options) that no request has itself,
@@ -46,7 +46,7 @@ pub fn embedded(mut settings: Map<String, Value>) -> Result<Embedded, Mistake> {
 }
 
 /// Begins a turn: the exchange for a request to Chat Completions, whose messages must not even have the mistakes that a
-/// server forgives.
+/// server accepts.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Pages in the person's own browser.
+//! Pages in the user's own browser.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::base::{output, state};
 use toolgraft_files::Mode;
 
-/// Returns the program that opens a page in the person's browser, and its first arguments; `None` where there
+/// Returns the program that opens a page in the user's browser, and its first arguments; `None` where there
 /// is none to be seen.
 fn opener() -> Option<(&'static str, &'static [&'static str])> {
     if cfg!(target_os = "macos") {
@@ -66,7 +66,7 @@ impl Way {
     }
 }
 
-/// Opens a page that was written to a file, or says where it stands.
+/// Opens a page that was written to a file, or says where it is.
 pub(crate) fn open_file(file: &Path) {
     let whole = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     if !open(&whole.to_string_lossy()) {

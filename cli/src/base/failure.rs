@@ -67,7 +67,7 @@ impl Failure {
             Failure::Reported => return ExitCode::from(1),
             Failure::ReaderGone => return ended_by("PIPE", 141),
         };
-        // Of several mistakes each has its line; what goes on with one is indented.
+        // Each of several mistakes has its own line; the continuation of one is indented.
         for line in message.lines() {
             match line.is_empty() || line.starts_with(' ') {
                 true => tell_stderr(wrapped(line)),
@@ -104,7 +104,7 @@ fn several(messages: impl IntoIterator<Item = impl fmt::Display>) -> String {
     messages.into_iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a message without the numbers of the system's errors, whose words stand in front of them.
+/// Returns a message without the numbers of system errors: the system's text before each number says the same.
 pub(crate) fn without_codes(message: String) -> String {
     let codes = Regex::new(r" \(os error \d+\)").expect("it is tested");
     codes.replace_all(&message, "").into_owned()

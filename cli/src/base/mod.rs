@@ -24,7 +24,7 @@ pub(crate) mod written;
 
 pub(crate) use failure::Failure;
 
-/// Takes a lock. Nothing is done under the program's locks that could panic half-way.
+/// Acquires a lock. A poisoned one is used as it is: nothing under the program's locks can panic half-way.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -24,7 +24,7 @@ pub(crate) fn emit(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a sentence of our own: on a terminal in rows that end between words.
+/// Writes a sentence of the program. On a terminal, it is wrapped between words.
 pub(crate) fn tell(sentence: &str) -> Result<(), Failure> {
     match stdout().is_terminal() {
         true => write(format!("{}\n", in_rows(&clean(sentence))).as_bytes()),
@@ -32,8 +32,8 @@ pub(crate) fn tell(sentence: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a text with styles of our own, whose other parts are [clean] already: without the
-/// styles where standard output wants none.
+/// Writes a text with the program's own styles, in which everything else is [clean] already. The
+/// styles are removed if standard output wants none.
 pub(crate) fn emit_styled(text: &str) -> Result<(), Failure> {
     match AutoStream::choice(&stdout()) {
         ColorChoice::Never => write(strip_str(text).to_string().as_bytes()),
@@ -50,19 +50,19 @@ pub(crate) fn emit_json(value: &impl Serialize) -> Result<(), Failure> {
     write(&line)
 }
 
-/// Writes a value as JSON where that was asked for, else the text that says the same, with styles of our own.
+/// Writes a value as JSON if `as_json`; otherwise the styled text that says the same.
 pub(crate) fn emit_either(as_json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
     if as_json { emit_json(value) } else { emit_styled(&text()) }
 }
 
-/// A remark on stderr.
+/// Writes a remark to stderr.
 pub(crate) fn note(message: &str) {
     tell_stderr(wrapped(&remark(message)));
 }
 
-/// A warning on stderr.
+/// Writes a warning to stderr.
 pub(crate) fn warn(message: &str) {
-    // Servers and files have a part in what is said.
+    // A part of the message may come from a server or a file.
     let message = remark(&without_codes(message.to_owned()));
     tell_stderr(headed((WARNING, "warning:"), &message, wrapped));
 }
@@ -87,7 +87,7 @@ pub(crate) fn written(result: io::Result<()>) -> Result<(), Failure> {
     result.map_err(unwritten)
 }
 
-/// Returns the same of an error.
+/// Converts the error of a write to the output.
 pub(crate) fn unwritten(error: io::Error) -> Failure {
     match error.kind() {
         ErrorKind::BrokenPipe => Failure::ReaderGone,
@@ -95,8 +95,8 @@ pub(crate) fn unwritten(error: io::Error) -> Failure {
     }
 }
 
-/// Takes JSON. On a terminal the characters that could steer it or that nobody sees, and that
-/// JSON lets stand in a string, are written as `\u` escapes.
+/// A writer for JSON. For a terminal, it writes characters as `\u` escapes that JSON allows unescaped
+/// in a string, but that could steer the terminal or are invisible.
 pub(crate) struct JsonLines<W> {
     out: W,
     safe: bool,

@@ -100,7 +100,7 @@ fn policy(settings: &Settings, yes: bool, servers: &[ServerConfig]) -> Policy {
 
 /// Warns of each pattern that fits none of the tools.
 pub(crate) fn warn_unmatched(settings: &Settings, catalog: &Catalog) {
-    // With the catalog, since it says where a name with several dots is cut.
+    // The catalog is needed because it decides where a name with several dots is split.
     let allows = |glob: &str, tool: &Tool| {
         let policy = Policy::new(Decision::Deny).allow(glob).in_catalog(catalog);
         policy.decide(tool.server.as_deref(), &tool.name, None, None) != Decision::Deny

@@ -30,7 +30,7 @@ impl Attached {
         Ok(attached)
     }
 
-    /// Takes further files. One that is named again goes once, as it is now.
+    /// Adds further files. One that is named again is sent once, with its current content.
     pub(crate) fn extend(&mut self, more: Attached) {
         self.texts.retain(|(name, _)| !more.names.contains(name));
         self.images.retain(|image| !more.images.contains(image));
@@ -46,7 +46,7 @@ impl Attached {
         (!names.is_empty()).then(|| names.join(", "))
     }
 
-    /// Takes what a file of this name holds.
+    /// Adds a file with this name and content.
     pub(crate) fn take(&mut self, name: &str, bytes: Vec<u8>, flag: &str) -> Result<(), Failure> {
         self.names.push(name.to_owned());
         match Image::new(&bytes) {

@@ -38,7 +38,7 @@ use toolgraft::{AgentEvent, Call, Conversation, Outcome};
 use toolgraft_mcp::USER_EVENT;
 
 /// Most characters of a call's arguments that are shown on a pipe; a terminal shows as many as
-/// stand on its screen with a question about them.
+/// fit its screen together with a question about them.
 const ARGUMENTS: usize = 20_000;
 
 /// Most characters of a result that are shown.
@@ -337,8 +337,8 @@ impl Display {
         }
     }
 
-    /// The turn is over; its answer goes to a pipe now. Why there is none is said, where a question
-    /// stands alone as the failure of the command.
+    /// Ends the turn; a pipe gets its answer now. If there is no answer, a conversation shows the reason;
+    /// the command with a single question fails with it.
     pub(super) fn finished(&mut self, finished: &Finished) -> io::Result<()> {
         self.fit();
         self.live.clear();
@@ -366,7 +366,7 @@ impl Display {
         if !summary.is_empty() {
             self.line(DIM, &summary)?;
         }
-        // The next prompt stands apart.
+        // An empty line separates the next prompt.
         if self.in_conversation { self.screen.empty_line() } else { Ok(()) }
     }
 
@@ -389,7 +389,7 @@ impl Display {
         self.screen.text(Region::Content, text)
     }
 
-    /// Text that stands before a call is over. First words that have waited are no answer.
+    /// Ends the text before a call. First words that have waited for more are not an answer.
     fn release(&mut self) -> io::Result<()> {
         let Some(piped) = &mut self.piped else { return Ok(()) };
         let words = piped.end_line()?.unwrap_or_default();

@@ -61,7 +61,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// The endpoint and model of a place, or of this machine.
+    /// Returns the endpoint and model of a place; without a URL, those that are found on this machine.
     pub(crate) async fn choose(place: &Place, asker: Option<&Asker>) -> Result<Self, Failure> {
         if place.url.is_none() {
             warn_of_variables();
@@ -287,7 +287,7 @@ impl Endpoint {
         learned::found(&self.url, &self.model, self.info.version.as_deref()?)
     }
 
-    /// Has all that goes over the wire written down.
+    /// Records all traffic with the endpoint, if there is a tracer.
     pub(super) fn traced(self, tracer: Option<Tracer>) -> Self {
         match tracer {
             Some(tracer) => Endpoint { client: self.client.with_trace(tracer), ..self },
@@ -414,7 +414,7 @@ impl Endpoint {
     /// `config.toml` names, whose key is looked for then; only of this one where it `stays`.
     ///
     /// # Errors
-    /// As [`EndpointArgs::place`] has; the name is an endpoint's alone, or of one that will not do.
+    /// Those of [`EndpointArgs::place`]; or the name is only an endpoint's, or that of an unsuitable one.
     pub(crate) fn other(&self, name: &str, stays: bool) -> Result<Self, Failure> {
         let names = settings::file()?.names;
         let wanted = Place { model: Some(name.to_owned()), trust: self.trust.clone(), ..Place::default() };
@@ -492,7 +492,7 @@ pub(crate) fn local_models(patience: Duration) -> Vec<String> {
     there.into_iter().flat_map(|endpoint| endpoint.listed).map(|info| info.id).collect()
 }
 
-/// Has one of the models chosen; returns its place among them.
+/// Asks which of the models is meant; returns its index.
 async fn ask(title: &str, models: &[String], asker: &Asker) -> Result<usize, Failure> {
     output::tell_stderr(title);
     for (n, model) in models.iter().enumerate() {

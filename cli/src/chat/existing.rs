@@ -17,7 +17,7 @@ pub(crate) struct Existing {
 }
 
 impl Existing {
-    /// Of the servers of a configuration.
+    /// Creates the value for the servers of a configuration.
     pub(crate) fn of(config: &Config) -> Self {
         let here = std::env::current_dir().unwrap_or_default();
         let local = config.servers().iter().filter_map(|server| match &server.transport {

@@ -103,7 +103,7 @@ impl Session {
         self.note_forgotten(&shown_names(globs))
     }
 
-    /// Takes these globs out of what is allowed for the folder, and puts others to its end.
+    /// Removes globs from those allowed for the folder, and appends others.
     fn change_allowed(&self, out: &[String], to_the_end: &[String]) -> Result<(), Failure> {
         self.talk.folder.change(|values| {
             let allowed = values.get("allow").and_then(Value::as_array).into_iter().flatten();

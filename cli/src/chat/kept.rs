@@ -88,7 +88,7 @@ impl Keeping {
     }
 
     /// Returns a conversation that was kept, as it is now. Where another chat is at it, a copy, and what
-    /// the person is told of that.
+    /// the user is told of that.
     pub(crate) fn take_up(store: Store, kept: &mut Kept) -> (Self, Option<String>) {
         match store.hold(&kept.id) {
             Ok(lock) => {
@@ -145,7 +145,7 @@ impl Keeping {
         *self = Keeping::fresh(self.store.clone());
     }
 
-    /// Returns the way to go on with it; `None` if nothing was said.
+    /// Returns the sentence with the command that continues the conversation; `None` if it was not saved.
     pub(super) fn farewell(&self) -> Option<String> {
         self.written.then(|| format!("kept as {}: `toolgraft chat --continue` continues it", self.id))
     }

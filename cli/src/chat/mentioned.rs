@@ -55,8 +55,8 @@ fn unknown_server(word: &str, servers: &[&str]) -> Option<Failure> {
 }
 
 /// Reads the resources that a question names, and says which they are. One that cannot be read keeps the question from
-/// being sent; so does one of a server whose words nobody trusts, since what it says would stand
-/// in the person's own message.
+/// being sent; so does one of an untrusted server, since its text would be
+/// in the user's own message.
 pub(super) async fn read(
     question: &str,
     hub: &Hub,

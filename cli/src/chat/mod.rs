@@ -1,4 +1,4 @@
-//! `toolgraft chat`: a person, a model, and the tools of the person's MCP servers.
+//! `toolgraft chat`: a person, a model, and the tools of the user's MCP servers.
 //!
 //! In: flags; one question as an argument or on a pipe, or else lines at a terminal. Out: the
 //! model's answer on standard output, all that is said about it on standard error, and the
@@ -189,8 +189,8 @@ fn warn_of_files(args: &ChatArgs) {
     }
 }
 
-/// One question and its answer. Where nobody was there to allow its last call (`asks`), a script has to know that
-/// this did not run, whatever the model answers.
+/// Asks one question. If nobody could be asked about its last call (not `asks`), the command fails, whatever the
+/// model answers: a script has to know that the call did not run.
 async fn one(session: &mut Session, question: User, typed: &str, asks: bool) -> Result<(), Failure> {
     if !session.output.quiet && !session.output.json {
         let about = format!("{} · {}", session.talk.about(), session.tools_line());

@@ -30,7 +30,7 @@ pub(super) fn prompt(hub: &Arc<Hub>, keeps_history: bool) -> Result<Prompt, Fail
 }
 
 /// Returns the first line of a conversation whose servers are still being started, once they are there;
-/// Ctrl-C meanwhile goes on without the others. `None` where the person leaves.
+/// Ctrl-C meanwhile goes on without the others. `None` where the user leaves.
 pub(super) async fn first_line(
     hub: &Hub,
     prompt: &mut Prompt,
@@ -282,7 +282,7 @@ fn last_said(session: &Session) -> Vec<String> {
     [asked].into_iter().chain(answer.map(|answer| line(&format!("the model: {answer}")))).collect()
 }
 
-/// Shows who takes part, and where the conversation stands.
+/// Shows the model, the tools and the state of the conversation.
 pub(super) fn greet(session: &mut Session) -> Result<(), Failure> {
     let entries = session.talk.conversation.entries().len();
     let here = session.set_here().ok().flatten();

@@ -1,5 +1,5 @@
 //! A conversation with a model, wherever it is shown: with which tools, under which settings, and
-//! where it is kept. Who shows a turn and asks the person drives it:
+//! where it is kept. Who shows a turn and asks the user drives it:
 //!
 //! ```text
 //! say ─▶ begin ─▶ the turn's events, for whoever shows them ─▶ end: kept
@@ -129,7 +129,7 @@ impl Talk {
         Ok(())
     }
 
-    /// Goes on with an earlier one. Servers whose output is untrusted stay so.
+    /// Continues an earlier conversation. Servers that were untrusted in it stay untrusted.
     pub(crate) fn go_on(&mut self, saved: Saved) -> Result<(), Failure> {
         (self.conversation, self.usage, self.title) = (saved.conversation, saved.usage, saved.title);
         let untrusted = &mut self.args.settings.untrusted;
@@ -154,7 +154,7 @@ impl Talk {
         self.attached.extend(attached);
     }
 
-    /// Takes a question back, counted from 0, or the last one, with all that followed it.
+    /// Removes a question, counted from 0, or the last one, with everything after it.
     ///
     /// # Errors
     /// It was not asked.

@@ -3,7 +3,7 @@
 //! ```text
 //! +++                          settings of config.toml, for this question
 //! model = "qwen3:8b"
-//! servers = ["files"]          of those in the person's own configuration
+//! servers = ["files"]          of those in the user's own configuration
 //! tools = ["files.read_*"]
 //! [variables]                  values where none is given; others must be
 //! words = "100"
@@ -43,8 +43,8 @@ const REFUSED: [(&str, &str); 5] = [
     ("sessions", "leave it out; --no-session keeps no conversation"),
 ];
 
-/// Fills in a template with the values among the words, as the question of these options. What the template sets counts
-/// where they leave it open.
+/// Fills in a template with the `NAME=VALUE` words of the command line, and makes it the question. Options of the
+/// command line override the template's tools and settings.
 pub(super) fn ask(file: &Path, args: &mut ChatArgs) -> Result<(), Failure> {
     let template = Template::read(file)?;
     args.filled = Some(template.filled(&std::mem::take(&mut args.question))?);
@@ -59,7 +59,7 @@ pub(super) fn ask(file: &Path, args: &mut ChatArgs) -> Result<(), Failure> {
 /// A template file.
 #[derive(Debug)]
 struct Template {
-    /// As errors name it.
+    /// Name in errors.
     name: String,
     settings: Settings,
     servers: Option<Vec<String>>,

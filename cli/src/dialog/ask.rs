@@ -1,4 +1,4 @@
-//! Questions to the person at the terminal.
+//! Questions to the user at the terminal.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl Choice {
 
     /// Reads an answer, with what follows it; only one that cannot be meant for something else counts.
     fn meant(&self, line: &str) -> Option<(&'static str, String)> {
-        // With the marks of a Chinese keyboard, too.
+        // The last three are those of a Chinese keyboard.
         const MARKS: [char; 6] = [' ', ',', ':', '，', '：', '\u{3000}'];
         let (word, rest) = line.trim().split_once(MARKS).unwrap_or((line.trim(), ""));
         let (word, rest) = (word.to_lowercase(), rest.trim_start_matches(MARKS));
@@ -64,7 +64,7 @@ pub(crate) struct Floor {
 }
 
 impl Asker {
-    /// One at this process's terminal, which is put back as it was when the last clone is dropped.
+    /// Creates an asker at the terminal of this process. Dropping the last clone restores the terminal's settings.
     pub(crate) fn at_terminal() -> Option<Self> {
         Self::new(Tty::open().map(Arc::new).as_ref())
     }
@@ -135,7 +135,7 @@ impl Floor {
         noted(self.on_a_thread(move |tty, is_dropped| choose(tty, &choice, is_dropped))).await
     }
 
-    /// As [`ask`](Self::ask), where something else may come first, after which the program ends:
+    /// Like [`ask`](Self::ask), where something else may come first, after which the program ends:
     /// nothing is said of a question that is dropped.
     pub(crate) async fn ask_meanwhile(&self, prompt: &str) -> Result<String, Unanswered> {
         let prompt = prompt.to_owned();

@@ -1,8 +1,8 @@
-//! A server asks the person at the terminal for input while a tool runs: forms field by field,
+//! A server asks the user at the terminal for input while a tool runs: forms field by field,
 //! and pages to open.
 //!
-//! In: requests of the hub's servers. Out: answers. All that a server wrote is [packed] or clean, stands in
-//! a box that names the server, or in a prompt of one line. Nothing is sent before the person has
+//! In: requests of the hub's servers. Out: answers. All that a server wrote is [packed] or clean, and is
+//! in a box that names the server, or in a prompt of one line. Nothing is sent before the user has
 //! seen what; nothing is opened.
 
 mod form;
@@ -31,7 +31,7 @@ pub(crate) struct Questions {
     turn: Mutex<Option<Turn>>,
 }
 
-/// The turn that goes on meanwhile.
+/// The turn during which a server asks.
 struct Turn {
     cancel: CancellationToken,
     display: mpsc::UnboundedSender<Pause>,

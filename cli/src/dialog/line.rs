@@ -66,7 +66,7 @@ impl Prompt {
 
     /// Reads one line, which may hold line breaks.
     ///
-    /// `ahead` stands in it from the start.
+    /// The line begins with `ahead`.
     pub(crate) async fn read(&mut self, ahead: String) -> Typed {
         let Some(mut editor) = self.editor.take() else { return Typed::Ended };
         let (tell, typed) = oneshot::channel();
@@ -132,8 +132,8 @@ struct Edited {
 }
 
 impl Edited {
-    /// Takes the line after a change that left the cursor at `at`. What several characters were added
-    /// at once is a paste, but for a line that `is_known`: the history brought it back.
+    /// Takes over the line after a change that left the cursor at `at`. Several characters that were added
+    /// at once are a paste, unless the line `is_known`: then the history brought it back.
     fn take(&mut self, line: &str, at: usize, is_known: impl FnOnce() -> bool) {
         if let Some(text) = inserted(&self.text, line, at).filter(|text| text.len() > char::MAX.len_utf8())
             && !is_known()

@@ -1,4 +1,4 @@
-//! Questions to the person at the terminal: yes or no, a choice, a form, a line.
+//! Questions to the user at the terminal: yes or no, a choice, a form, a line.
 
 pub(crate) mod ask;
 pub(crate) mod editor;

@@ -18,7 +18,7 @@ pub(super) struct Block {
     pub(super) lines: Option<Vec<u8>>,
 }
 
-/// Cuts a stream into blocks. A block is handed on as soon as its last line is
+/// Cuts a stream into blocks. A block is passed on as soon as its last line is
 /// complete: no line waits for another.
 pub(super) struct Blocks<R> {
     input: BufReader<R>,

@@ -71,7 +71,8 @@ where
     }
 }
 
-/// Hands on blocks while there is room in flight; the writer gets the places of their outputs in order.
+/// Passes blocks to the workers as long as those in progress are below the limit. The writer gets the receivers of
+/// their outputs in order.
 fn read<R: Read>(
     mut blocks: Blocks<R>,
     to_workers: &Sender<RecordTask>,

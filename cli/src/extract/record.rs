@@ -21,7 +21,7 @@ const MAX_KEPT: usize = 8;
 /// Tool lists longer than this (bytes of JSON) are not kept.
 const MAX_KEPT_BYTES: usize = 4 << 20;
 
-/// A record, as it stands in a line. Other fields are ignored.
+/// A record of one line. Other fields are ignored.
 #[derive(Deserialize)]
 struct Record<'a> {
     #[serde(borrow, default)]

@@ -1,7 +1,7 @@
 //! The programs that `launch` starts. A further one is one table of `clients.toml`.
 //!
 //! Every text is a template (minijinja) over these values; a variable or an argument whose text
-//! comes out empty is left out, so that what depends on the context stands in `{% if context %}`.
+//! comes out empty is left out, so that what depends on the context is in `{% if context %}`.
 //!
 //! | value | what it is |
 //! |---|---|
@@ -42,7 +42,7 @@ pub(super) struct Client {
     /// Files in a folder of the session's own, and their texts.
     #[serde(default)]
     pub(super) files: Vec<(String, String)>,
-    /// Arguments before those of the person.
+    /// Arguments before those of the user.
     #[serde(default)]
     pub(super) arguments: Vec<String>,
 }

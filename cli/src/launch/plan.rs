@@ -93,7 +93,7 @@ impl LaunchPlan {
         })
     }
 
-    /// As a person would type it: the files, the variables, the command.
+    /// Returns the plan as one would type it: the files, the variables, the command.
     pub(super) fn text(&self, folder: &Path) -> String {
         let quoted = |word: &str| shlex::try_quote(word).map_or_else(|_| word.to_owned(), |word| word.into_owned());
         let mut text = String::new();

@@ -86,7 +86,7 @@ pub(super) async fn end_left(mark: &ProcessMark, client: &str) {
     }
 }
 
-/// Waits for the program, and hands on the signals that it would not get.
+/// Waits for the program, and forwards the signals that it would not get.
 pub(super) async fn ended(mut child: Child, signals: &Signals) -> Result<ExitCode, Failure> {
     // The terminal's settings are restored when this is dropped, even if the program has changed them.
     let tty = Tty::open();

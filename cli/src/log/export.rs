@@ -39,7 +39,7 @@ enum Format {
 }
 
 impl Format {
-    /// Returns the format that the extension of a file name stands for; `or` is what else the user can do.
+    /// Returns the format for the extension of a file name; `or` completes the error with another way.
     fn of(file: &Path, or: &str) -> Result<Self, Failure> {
         match file.extension().map(|extension| extension.to_str().unwrap_or_default()) {
             None | Some("md" | "markdown" | "txt") => Ok(Format::Markdown),

@@ -121,7 +121,7 @@ fn show(mut outcome: Outcome, (as_json, file): (bool, Option<&Path>), names: &[(
         true if files.is_some() && is_text => Ok(()),
         true if outcome.text.ends_with('\n') => output::emit(&outcome.text),
         true => output::emit(&format!("{}\n", outcome.text)),
-        // Of one error each further line belongs to the first.
+        // The further lines of an error belong to the first.
         false => Err(Failure::job(outcome.text.trim_end().replace('\n', "\n  "))),
     }
 }

@@ -190,7 +190,7 @@ fn dotted(pointer: &str) -> String {
     pointer.trim_start_matches('/').replace('/', ".").replace("~1", "/")
 }
 
-/// A server on its way.
+/// The translation of one server's entry.
 struct Translation<'a> {
     file: &'a ForeignFile<'a>,
     server: Foreign,
@@ -473,7 +473,7 @@ impl Translation<'_> {
     }
 }
 
-/// Returns a text in which what stands between `open` and `}` is replaced; `by` gets the text before it, too.
+/// Returns a text in which what is between `open` and `}` is replaced; `by` gets the text before it, too.
 fn replaced(text: &str, open: &str, mut by: impl FnMut(&str, &str) -> String) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, after)) = rest.split_once(open) {

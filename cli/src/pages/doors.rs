@@ -175,7 +175,7 @@ impl Doors {
         format!("{}={}; Path={}; HttpOnly; SameSite={same_site}", self.cookie(), self.session, self.guarded.path)
     }
 
-    /// Takes the token, if it is the one; another then stands in its place.
+    /// Accepts the token if it is the current one, and replaces it by another.
     fn takes(&self, shown: &str) -> bool {
         let mut token = lock(&self.token);
         if !same(shown, &token) {
@@ -203,7 +203,7 @@ async fn check(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -
         return (StatusCode::FORBIDDEN, remedy).into_response();
     }
     let looks = matches!(*request.method(), Method::GET | Method::HEAD);
-    // Each browser says where a page that changes something stands.
+    // Each browser states the origin of a page that changes something.
     let may = doors.guarded.changes && request.headers().contains_key(header::ORIGIN);
     if !looks && !may {
         return (StatusCode::METHOD_NOT_ALLOWED, "nothing can be changed here\n").into_response();

@@ -6,7 +6,7 @@
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag};
 use serde_json::{Value, json};
 
-/// Deepest node; what stands deeper is not nested any more.
+/// Maximum depth of nodes; deeper text is not nested further.
 const DEEPEST: usize = 24;
 
 /// Returns the nodes of a text.

@@ -8,7 +8,7 @@ use crate::screen::visible::clean;
 /// Texts of more characters than this are folded after their beginning.
 const LONG: usize = 2400;
 
-/// Characters of the beginning.
+/// Limit on the characters of the beginning that stays visible.
 const HEAD: usize = 2000;
 
 /// A text, whose rest is folded where it is long.
@@ -49,7 +49,7 @@ pub(crate) fn visible_in(value: &mut Value) {
     }
 }
 
-/// As [`clean`], but for tabs, which a page keeps.
+/// Like [`clean`], but for tabs, which a page keeps.
 fn visible(text: &str) -> String {
     text.split('\t').map(clean).collect::<Vec<_>>().join("\t")
 }

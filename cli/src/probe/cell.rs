@@ -12,7 +12,7 @@ use toolgraft::prompt::Listing;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub(crate) enum Cell {
-    /// In the request, as the endpoint's own tool calling has it; calls in its text are read, too.
+    /// In the request, for the endpoint's own tool calling; calls in its text are read, too.
     Native,
     /// In the request, and only the endpoint's own `tool_calls` are taken: what it does without this program.
     ToolCalls,
@@ -23,7 +23,7 @@ pub(crate) enum Cell {
 /// Strategy for deciding whether to call a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum How {
-    /// As the model writes.
+    /// The model writes freely.
     Free,
     /// The model is told to call: a call is required, and the endpoint holds the answer to its
     /// form. A chat cannot know when to, so it says how well a call is written, and no more.
@@ -56,15 +56,15 @@ impl How {
 }
 
 impl Cell {
-    /// Those of a model with this mother tongue: natively, and by prompt in each dialect that the prompt has
-    /// words for, and in the model's own.
+    /// Returns the cells of a model with this native dialect: native tools, and by prompt each dialect that the
+    /// prompt can teach, and the model's own.
     pub(crate) fn all(own: Option<Dialect>) -> Vec<Cell> {
         let own = own.filter(|own| Dialect::taught().all(|taught| taught != *own));
         let dialects: Vec<Dialect> = Dialect::taught().chain(own).collect();
         [Cell::Native].into_iter().chain(prompts(&dialects)).collect()
     }
 
-    /// Every cell that there is.
+    /// Returns every cell.
     pub(crate) fn any() -> Vec<Cell> {
         [Cell::Native, Cell::ToolCalls].into_iter().chain(prompts(Dialect::ALL)).collect()
     }
@@ -77,7 +77,7 @@ impl Cell {
         }
     }
 
-    /// Returns `true` if the model itself decides whether to call.
+    /// Returns `true` unless the model is told to call.
     pub(crate) fn decides(self) -> bool {
         self.how() != How::Told
     }

@@ -516,7 +516,7 @@ impl Probe {
         let best = self.best();
         let mut rows: Vec<ReportRow> = order.into_iter().map(|(cell, _)| ReportRow::new(cell, all(cell))).collect();
         rows.retain(|row| row.score.tasks > 0);
-        // Those that were tried longer stand first: they were better when others were left out.
+        // The ways that were tried longer come first: they were better when others were dropped.
         rows.sort_by_key(|row| (std::cmp::Reverse(row.score.tasks), Some(row.cell) != best));
         Report {
             endpoint: self.endpoint.clone(),

@@ -45,7 +45,7 @@ pub(crate) struct Best {
     /// these, on all tasks that it was given.
     #[serde(flatten)]
     pub(crate) row: ReportRow,
-    /// Those tasks were put to it.
+    /// `true` if those tasks were tried.
     pub(crate) apart: bool,
     /// From which logarithm of a probability on a message is to be a call, of a measured way.
     pub(crate) threshold: Option<f64>,

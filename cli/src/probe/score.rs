@@ -66,27 +66,27 @@ pub(crate) struct Corrected {
 pub(crate) struct Score {
     /// Tasks that were tried.
     pub(crate) tasks: usize,
-    /// Of these, that want a call.
+    /// Tasks that want a call.
     pub(crate) wanted: usize,
-    /// With a call that was accepted.
+    /// Of these, those with a call that was accepted.
     pub(crate) accepted: usize,
-    /// With a call of the right tool.
+    /// Of these, those with a call of the right tool.
     pub(crate) right_tool: usize,
-    /// With the right call and right arguments.
+    /// Of these, those with the right call and right arguments.
     pub(crate) fully_right: usize,
     /// The same before any correction, after one, after two.
     pub(crate) corrected: [Corrected; CORRECTIONS + 1],
-    /// Of those that want several calls in one message.
+    /// Tasks that want several calls in one message.
     pub(crate) several: usize,
-    /// Of these, with just these calls.
+    /// Of these, those with exactly these calls.
     pub(crate) several_right: usize,
-    /// Of those that want no call.
+    /// Tasks that want no call.
     pub(crate) unwanted: usize,
-    /// Of these, with a call.
+    /// Of these, those with a call.
     pub(crate) false_calls: usize,
-    /// Of those whose answer has to hold a value.
+    /// Tasks whose answer must contain a value.
     pub(crate) results: usize,
-    /// Of these, with an answer that does.
+    /// Of these, those whose answer contains it.
     pub(crate) used: usize,
     /// Tokens of all requests and answers.
     pub(crate) tokens: u64,

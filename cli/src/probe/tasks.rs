@@ -198,8 +198,8 @@ impl ExpectedAnswer {
     }
 }
 
-/// Returns `true` if an answer holds a value; a number's places are not parted, and no digit
-/// stands beside it.
+/// Returns `true` if an answer contains a value. A number has no separators between its digits, and no digit
+/// is beside it.
 pub(super) fn is_in(value: &str, answer: &str) -> bool {
     let (answer, value) = (answer.to_lowercase(), value.to_lowercase());
     let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());

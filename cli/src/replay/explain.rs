@@ -25,7 +25,7 @@ use rules::Verdict;
 /// Something that looked like a call and was flushed as text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct GivenBack {
-    /// The opener or name, as it stands.
+    /// The opener or name, as written.
     pub(super) found: String,
     /// Byte offset in the round's stream.
     pub(super) offset: usize,
@@ -64,7 +64,7 @@ pub(super) fn explain(played: &Played, config: &Config, ended: bool) -> Vec<Give
             Some(GivenBack::new(context.text, found, region, words::judge(&context, &candidate, region)))
         })
         .collect();
-    // Of a near call the rule that gave its text back says more.
+    // For a near call, the rule that made it text says more.
     let is_told = |entry: &GivenBack| {
         entry.rule == Rule::Rejected(RejectedKind::NearCall) && list.iter().any(|told| told.line == entry.line)
     };
@@ -87,7 +87,7 @@ fn rejected(played: &Played, context: &Context<'_>) -> Vec<GivenBack> {
                 let entry = played.assembled.entries.iter().find(|e| e.index == *index);
                 // What seemed to be a draft may be a call after all, or wrong in itself.
                 let (Some(_), Some(Err(rejected))) = (rejected, entry.map(|e| &e.result)) else { continue };
-                // A near call is told at the end; its text stands where it was written.
+                // A near call is told at the end; its text is where it was written.
                 let written = || context.text.find(rejected.raw.lines().next().unwrap_or_default());
                 let is_near = rejected.kind == RejectedKind::NearCall;
                 let offset = is_near.then(written).flatten().unwrap_or(offset);

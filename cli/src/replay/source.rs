@@ -32,7 +32,7 @@ pub(super) fn load(path: &Path, format: Option<Format>) -> Result<(Format, Vec<R
     }
 }
 
-/// Returns the text up to a last character that breaks off, as in a file that was cut
+/// Returns the text up to a last character that is cut off, as in a file that was cut
 /// in the middle of a write; its reader says so. `None` where all else fails.
 fn whole_characters(bytes: &[u8]) -> Option<&str> {
     match std::str::from_utf8(bytes) {

@@ -49,19 +49,19 @@ pub(super) const AGAINST: &str = "the recorded calls";
 
 /// Shows a replay, in this order of calls.
 pub(super) trait View {
-    /// A recording begins; of how many in its file.
+    /// Begins a recording, one of `of` in its file.
     fn recording(&mut self, at: At<'_>, of: usize, format: Format, recording: &Recording) -> io::Result<()>;
-    /// A round begins.
+    /// Begins a round.
     fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()>;
-    /// All that the model said in a round.
+    /// Shows everything that the model wrote in a round.
     fn events(&mut self, at: At<'_>, played: &Played) -> io::Result<()>;
-    /// The answer is over.
+    /// Ends the answer.
     fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()>;
     /// Shows the candidates that are text.
     fn given_back(&mut self, at: At<'_>, list: &[GivenBack]) -> io::Result<()>;
     /// Shows the outcome of a call.
     fn outcome(&mut self, at: At<'_>, answered: &Answered<'_>) -> io::Result<()>;
-    /// The recording is over; where it was cut off it says so.
+    /// Ends the recording, and says if it was cut off.
     fn recording_end(&mut self, at: At<'_>, recording: &Recording) -> io::Result<()>;
     /// The file's comparison with the recorded calls: the differences.
     fn checked(&mut self, file: &str, differences: &[String]) -> io::Result<()>;

@@ -9,9 +9,9 @@ use crate::terminal::shortened;
 /// The frame of boxes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frame {
-    /// With box-drawing characters, closed on the right.
+    /// Drawn with box-drawing characters, closed on the right.
     Drawn,
-    /// With ASCII, open on the right: for pipes and files.
+    /// Drawn in ASCII, open on the right: for pipes and files.
     Plain,
 }
 
@@ -65,8 +65,8 @@ pub(crate) fn width(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
-/// Rows of cells in columns as wide as they must be, with `gap` between them. The columns from `figures`
-/// on stand at the right, so that figures are below each other.
+/// Returns rows of cells in columns as narrow as possible, with `gap` between them. The columns from `figures`
+/// on are right-aligned.
 pub(crate) fn aligned<const N: usize>(rows: &[[String; N]], figures: usize, gap: &str) -> Vec<String> {
     let widths: [usize; N] = std::array::from_fn(|n| rows.iter().map(|row| width(&row[n])).max().unwrap_or(0));
     let line = |row: &[String; N]| {

@@ -1,11 +1,11 @@
-//! As much of foreign words as fits, with the count of what does not.
+//! Cuts untrusted text to the part that fits, with the count of what does not.
 
 use super::boxes::width;
 use super::visible::{clean, word};
 use super::wrap::rows;
 
-/// Returns a word of at most so many columns, its beginning and its end; how many characters are
-/// missing stands between them.
+/// Returns a word of at most so many columns: its beginning and its end, with the number of missing
+/// characters between them.
 pub(crate) fn bounded(text: &str, columns: usize) -> String {
     let text = word(text);
     if width(&text) <= columns {

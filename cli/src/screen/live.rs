@@ -100,7 +100,7 @@ impl Live {
         drop(picture);
     }
 
-    /// Takes it away.
+    /// Erases it.
     pub(crate) fn clear(&mut self) {
         if let Some(spinner) = self.spinner.take() {
             spinner.end();
@@ -137,7 +137,7 @@ impl Spinner {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Erases it at once: what is printed next stands in its place.
+    /// Erases it at once: the next output takes its place.
     fn end(&self) {
         let mut picture = self.picture();
         picture.has_ended = true;

@@ -30,7 +30,7 @@ pub(super) const CODE_INDENT: &str = "  ";
 
 /// Fewest columns that a column of a table is left with.
 const CELL: usize = 6;
-/// Fewest columns that text is left with, however deep it stands.
+/// Fewest columns that text is left with, however deep it is.
 const NARROWEST: usize = 12;
 
 /// Boxes that are ticked, and characters that are named.
@@ -41,7 +41,7 @@ fn parse(source: &str) -> OffsetIter<'_> {
     Parser::new_ext(source, options).into_offset_iter()
 }
 
-/// A block that stands in no other; of a list each item is one.
+/// A block that is in no other; each item of a list is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MarkdownBlock {
     /// Offset at which the block's first line begins.
@@ -285,7 +285,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Inline text up to the end of what it stands in.
+    /// Inline text up to the end of the enclosing element.
     fn inline(&mut self, until: TagEnd, style: Style) -> TableRow {
         let mut spans = Vec::new();
         while let Some((event, _)) = self.events.next() {

@@ -63,7 +63,7 @@ pub(crate) struct Screen<W> {
     fresh: bool,
     /// Line breaks that were held back: none is shown before a box or at the end.
     breaks: usize,
-    /// The row that text stands on.
+    /// The row that text is on.
     row: OpenRow,
     /// The answer, where it is rendered.
     page: Option<Page>,
@@ -216,7 +216,7 @@ impl<W: Write> Screen<W> {
         self.out.flush()
     }
 
-    /// Ends the line that text stands on.
+    /// Ends the line that text is on.
     pub(crate) fn end_line(&mut self) -> io::Result<()> {
         self.breaks = 0;
         if let Some(page) = &mut self.page {
@@ -240,7 +240,7 @@ impl<W: Write> Screen<W> {
     }
 
     fn held_breaks(&mut self) -> io::Result<()> {
-        // Of several empty lines one is shown; a part's own leading ones say nothing.
+        // Several empty lines are shown as one; those at the start of a part are dropped.
         let breaks = std::mem::take(&mut self.breaks).min(2);
         if !self.fresh && breaks > 0 {
             self.end_row()?;
@@ -288,7 +288,7 @@ fn style_of(region: Region) -> Style {
 /// could be meant by, it is the pattern that means this tool alone, as `server/repo.list`.
 pub(crate) fn full_name(server: Option<&str>, tool: &str) -> String {
     let Some(server) = server else { return word(tool) };
-    // A server's names are foreign words, and stand in lines of ours.
+    // A server's names are untrusted text inside lines of the program.
     word(&match [server, tool].concat().contains(['.', '/', '*', '?', '\\']) {
         true => exact_pattern(Some(server), tool),
         false => format!("{server}.{tool}"),

@@ -1,6 +1,6 @@
 //! An answer in Markdown on a terminal while it comes.
 //!
-//! The block that is open stands there as the model writes it, wrapped at the width. When it
+//! The open block is shown as the model writes it, wrapped at the width. When it
 //! ends, its rows are taken back and the rendered block takes their place. That needs all of
 //! its rows within reach: what has scrolled out of the terminal, or what was written before the
 //! terminal became narrower, stays as it was written. So nothing is shown twice or lost. Code
@@ -135,7 +135,7 @@ impl Page {
             let words = line.trim_end_matches('\n');
             let begins = self.breaks > 0 || self.is_fresh();
             if words.trim().is_empty() && begins {
-                // Spaces at a line's start wait for what they stand before.
+                // Spaces at a line's start wait for the text after them.
                 if words.len() == line.len() {
                     return;
                 }
@@ -245,7 +245,7 @@ impl Page {
         } else if rest.trim().is_empty() {
             self.end_rows(out);
         } else {
-            // The rest stands there already: how many rows it has is as good as seen.
+            // The rest is on the terminal already; showing it on a second page counts its rows.
             let mut there = Page::new(self.columns + 1, self.height_now, self.is_uncoloured);
             there.source.clone_from(&rest);
             there.show(&mut String::new());
@@ -271,7 +271,7 @@ impl Page {
         self.countable && self.rows < self.height
     }
 
-    /// Takes the rows of the open block back; the cursor stands where they began.
+    /// Takes the rows of the open block back; the cursor is where they began.
     fn take_back(&mut self, out: &mut String) {
         if self.is_fresh() {
             return;

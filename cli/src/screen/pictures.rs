@@ -23,7 +23,7 @@ pub(crate) enum Protocol {
 }
 
 impl Protocol {
-    /// That of this terminal, by its variables; `None` where it is not known to have one.
+    /// Returns the picture protocol of this terminal, by its variables; `None` if it is not known to have one.
     pub(crate) fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let is = |name: &str, values: &[&str]| {
             let value = variable(name).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The one way of foreign words to a terminal: nothing in them steers it, nothing hides.
+//! Prepares untrusted text for a terminal: nothing in it steers the terminal or stays invisible.
 //!
 //! Text of a model, a tool, a server or a project's file may contain escape sequences, line breaks where one line is
 //! expected, characters that nobody sees, and more text than a screen has room for. [`clean`] takes a text of several
@@ -8,22 +8,22 @@
 use toolgraft::outcome::is_invisible;
 use unicode_width::UnicodeWidthChar;
 
-/// More white space than this in a row stands in one word by its number: it would push what
-/// follows to the beginning of a row.
+/// A longer run of white space in a word is replaced by its length: it would push the text
+/// after it to the beginning of a row.
 const SPACES: usize = 8;
 
-/// More blanks than this in a row, and more empty lines, are shown by their number in a [packed] text:
-/// code is indented that far, and no further.
+/// In a [packed] text, longer runs of blanks and of empty lines are replaced by their length: code is
+/// indented that far, and no further.
 const INDENT: usize = 40;
 const EMPTY: usize = 3;
 
-/// Text that cannot steer a terminal: control characters are shown as pictures, characters
-/// that are not seen or turn the direction of others by their numbers, tabs as spaces.
+/// Returns a text that cannot steer a terminal: with pictures for control characters, numbers for
+/// characters that are invisible or change the direction of others, and spaces for tabs.
 pub(crate) fn clean(text: &str) -> String {
     clean_after('\0', text)
 }
 
-/// As [`clean`], for a text that follows a character.
+/// Like [`clean`], for a text that follows the character `before`.
 pub(crate) fn clean_after(mut before: char, text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -41,9 +41,9 @@ pub(crate) fn clean_after(mut before: char, text: &str) -> String {
     safe
 }
 
-/// As [`clean`], for a text of which every part is to be seen at once as far as it can: a long run of white
-/// space in a line stands there by its length, and so do several empty lines, which would push what
-/// follows off the screen. A line may be empty after a sign of a diff.
+/// Like [`clean`], for a text that should be visible as a whole: a long run of white space in a line, and
+/// several empty lines, are replaced by their length, because they would push the text after them off the
+/// screen. A line counts as empty if it has only a sign of a diff.
 pub(crate) fn packed(text: &str) -> String {
     let text = clean(text);
     let lines: Vec<&str> = text.lines().collect();
@@ -60,14 +60,14 @@ pub(crate) fn packed(text: &str) -> String {
     groups.map(pack).collect::<Vec<_>>().join("\n")
 }
 
-/// As [`clean`], for words that stand in one line and can be a name: line breaks are shown,
-/// and so is each character that is not seen, a long run of spaces by its length.
+/// Like [`clean`], for one line that can be a name: line breaks and invisible characters are shown,
+/// a long run of spaces by its length.
 pub(crate) fn word(text: &str) -> String {
     counted(text, |_| SPACES, push)
 }
 
-/// Returns a text in which a run of white space, or of marks on a letter, that is longer than its first character
-/// allows stands by its length. `push` adds the other characters.
+/// Returns a text in which a run of white space, or of marks on a letter, is replaced by its length if it is longer
+/// than its first character allows. `push` adds the other characters.
 fn counted(text: &str, longest: impl Fn(char) -> usize, push: impl Fn(&mut String, char)) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -126,7 +126,7 @@ pub(crate) fn joins(before: char, c: char) -> bool {
     }
 }
 
-/// Returns a foreign text in one line, without anything that a terminal would obey.
+/// Returns an untrusted text in one line, without anything that a terminal would obey.
 pub(crate) fn plain(text: &str) -> String {
     clean(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }

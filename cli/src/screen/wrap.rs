@@ -50,7 +50,7 @@ pub(crate) fn in_rows(text: &str) -> String {
     text.split('\n').flat_map(|line| hung(line, columns)).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a line in rows. Those after the first stand further in: a line often holds words that somebody
+/// Returns a line in rows. Those after the first are further in: a line often holds words that somebody
 /// else wrote, and none of them begins a row as a line of our own does.
 pub(crate) fn hung(line: &str, columns: usize) -> Vec<String> {
     /// The least indent of further rows.
@@ -189,7 +189,7 @@ impl OpenRow {
     }
 }
 
-/// Returns the lines that stand on a terminal in the end.
+/// Returns the lines that are on a terminal in the end.
 #[cfg(test)]
 pub(super) fn shown(out: &str, columns: usize) -> Vec<String> {
     let size = |n: usize| u16::try_from(n).ok().and_then(std::num::NonZero::new).unwrap();

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use crate::base::{Failure, lock, output};
 use crate::settings::saved_profiles::{self, SavedProfile};
 
-/// The profiles of an endpoint's models. A probe that writes the file counts without a new start.
+/// The profiles of an endpoint's models. They are read again when a probe has written the file.
 pub(super) struct Probed {
     url: String,
     /// Profiles that were read and not yet returned, and when their file was written.
@@ -14,18 +14,18 @@ pub(super) struct Probed {
 }
 
 impl Probed {
-    /// Reads them for the first time.
+    /// Reads the profiles for the first time.
     ///
     /// # Errors
-    /// The file cannot be read, or holds what it may not.
+    /// The file cannot be read, or its content is not valid.
     pub(super) fn of(url: &str) -> Result<Self, Failure> {
         let written = saved_profiles::written();
         let state = Mutex::new((Some(saved_profiles::all_at(url)?), written));
         Ok(Probed { url: url.to_owned(), state })
     }
 
-    /// Returns all profiles where they are others than the last time, and at the first. A file that cannot be
-    /// read by now changes nothing.
+    /// Returns all profiles at the first call and after each change of the file; otherwise `None`. A file that can no
+    /// longer be read changes nothing.
     pub(super) fn changed(&self) -> Option<Vec<SavedProfile>> {
         let (new, read) = &mut *lock(&self.state);
         let written = saved_profiles::written();

@@ -71,7 +71,7 @@ impl App {
         self.with_hub_within(Duration::MAX, Hub::builder().config(config.clone()), job)
     }
 
-    /// As [`with_hub`](Self::with_hub), with a hub that is set up in its own way, and waits no longer than this for the
+    /// Like [`with_hub`](Self::with_hub), with a hub that is set up in its own way, and waits no longer than this for the
     /// servers: the job finds some of them still starting then, and calls [`see`] once they are there.
     pub(crate) fn with_hub_within<T>(
         &self,

@@ -85,7 +85,7 @@ impl ConfigFile {
         }
     }
 
-    /// Takes a server out; whether there was one.
+    /// Removes a server. Returns `true` if there was one.
     pub(crate) fn remove(&self, name: &str) -> bool {
         let found = self.servers.get(name);
         found.map(|property| property.remove()).is_some()

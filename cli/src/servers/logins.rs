@@ -55,7 +55,7 @@ pub(crate) async fn no_paste(_: Option<LoginError>) -> String {
     std::future::pending().await
 }
 
-/// As [`kept`], where nothing can be done without.
+/// Like [`kept`], where nothing can be done without.
 pub(crate) fn demanded() -> Result<Logins, Failure> {
     kept().ok_or_else(|| Failure::job("there is no home directory to keep a login in"))
 }

@@ -67,7 +67,8 @@ pub(crate) fn dotted(pattern: &str) -> String {
 }
 
 impl Permissions {
-    /// Those of this user for these servers. A file that cannot be read counts as empty and stays, with a warning.
+    /// Reads this user's permissions for these servers. A file that cannot be read counts as empty and is kept; a
+    /// warning says so.
     pub(crate) fn of(servers: &[ServerConfig]) -> Self {
         Permissions::at(own_file().map(|own| own.with_file_name("permissions.json")), servers)
     }
@@ -106,7 +107,7 @@ impl Permissions {
         policy.with_known(stored).in_catalog(catalog)
     }
 
-    /// Takes a tool as it is now for what is allowed.
+    /// Makes the current form of a tool the allowed one.
     pub(crate) fn accept(&self, tool: &Tool) {
         self.keep(self.permission(tool, Definition::of(tool)).into_iter().collect(), true);
     }
@@ -165,7 +166,7 @@ fn written(file: &Path, permissions: &[Permission], replaces: bool) -> Result<()
 /// Returns what a user is told of an allowed tool that has changed, with the remedy.
 pub(crate) fn change_line(server: Option<&str>, tool: &str, changes: &[String]) -> String {
     let server = server.unwrap_or_default();
-    // A name that a shell reads as more than a word stands in no command that somebody may copy.
+    // A command that somebody may copy contains no name that a shell reads as more than a word.
     let is_word = |name: &str| {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
         name.chars().all(is_plain) && name.starts_with(|c: char| c.is_ascii_alphanumeric())

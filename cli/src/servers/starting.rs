@@ -67,7 +67,7 @@ pub(crate) struct StartingServers {
 }
 
 impl StartingServers {
-    /// Takes what has happened to a server.
+    /// Takes an event of a server.
     pub(crate) fn take(&mut self, event: ServerEvent) {
         let ServerEvent { server, kind, .. } = event;
         match kind {

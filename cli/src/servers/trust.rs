@@ -2,7 +2,7 @@
 //!
 //! Whoever unpacks or clones a project gets its `.mcp.json` too, and with it
 //! programs that somebody else has chosen. So a file that was not named on the
-//! command line starts nothing before the person has said yes. The answer holds
+//! command line starts nothing before the user has said yes. The answer holds
 //! for that place (its folder without links) and that content, by its SHA-256; a file that has
 //! changed is asked about again, with what has changed. The bytes that are hashed
 //! are the bytes that are run.
@@ -38,7 +38,7 @@ pub(crate) fn demand(file: &Path) -> Result<Option<String>, Failure> {
     )
 }
 
-/// As [`demand`], for a project that was read already. `remedy` is for a place where nobody
+/// Like [`demand`], for a project that was read already. `remedy` is for a place where nobody
 /// can be asked.
 pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str) -> Result<Option<String>, Failure> {
     let mut store = TrustStore::open();
@@ -99,7 +99,7 @@ impl TrustQuestion {
             foot +=
                 &format!("{}\n", in_rows("Programs in the project's folder can change later without a new question."));
         }
-        // Of a file that was trusted once it is the changes that somebody should see.
+        // For a file that was trusted before, the changes are shown.
         let mut lines = Vec::new();
         if let Some(changes) = store.changes(project) {
             lines.push(format!("It has changed since you said yes on {}:", changes.since));

@@ -12,7 +12,7 @@ use crate::terminal::columns;
 use toolgraft_mcp::{Hub, ServerEventKind};
 
 impl Questions {
-    /// Waits for a job on the hub's servers. `what` it is stands on the terminal meanwhile.
+    /// Waits for a job on the hub's servers. The terminal shows `what` meanwhile.
     pub(crate) async fn watch<T>(&self, hub: &Hub, what: String, job: impl Future<Output = T>) -> T {
         let mut live = Live::new(ScreenPlace::here(), columns(), false);
         let (mut events, mut pauses) = (hub.states(), self.begin(CancellationToken::new()));

@@ -69,7 +69,7 @@ impl Saved {
         Saved::parse(input::without_bom(&text), &input::shown(path))
     }
 
-    /// Reads what a file or the store holds; `name` says where it stands.
+    /// Reads what a file or the store holds; `name` says where it is.
     pub(crate) fn parse(text: &str, name: &str) -> Result<Self, Failure> {
         let saved = match serde_json::from_str::<Conversation>(text) {
             Ok(conversation) => Saved { model: None, ..Saved::new("", &conversation) },

@@ -47,8 +47,8 @@ impl Store {
         Database::open(&self.file())?.put(id, SystemTime::now(), saved)
     }
 
-    /// Takes a conversation for this process, or says which one has it. Where the file system
-    /// knows no locks, nobody is told of anybody.
+    /// Locks a conversation for this process, or returns the process that has it. On a file system
+    /// without locks, no process learns of others.
     pub(crate) fn hold(&self, id: &str) -> Result<Option<Lock>, Holder> {
         Lock::take(&self.folder.join(format!("{id}.lock"))).map_or(Ok(None), |taken| taken.map(Some))
     }
@@ -58,7 +58,7 @@ impl Store {
         Ok(!self.opened()?.remove(&[id.to_owned()], |_| true)?.is_empty())
     }
 
-    /// As [`remove`](Self::remove), in the words of a failed command.
+    /// Like [`remove`](Self::remove), in the words of a failed command.
     pub(crate) fn forget(&self, id: &str) -> Result<(), Failure> {
         self.remove(id).map(drop).map_err(cannot_remove)
     }

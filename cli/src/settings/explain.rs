@@ -66,7 +66,7 @@ struct Pattern {
 }
 
 impl Pattern {
-    /// Returns `true` if it denies some calls of the tool, by their arguments.
+    /// Returns `true` if the pattern denies some calls of the tool, depending on their arguments.
     fn denies_some(&self, tool: &Tool) -> bool {
         let denies = |names: &str| Policy::default().deny(names).denies(tool.server.as_deref(), &tool.name);
         self.is_denial && conditions(&self.text).is_some_and(|(names, _)| denies(names))
@@ -117,7 +117,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<(), Failure> {
     })
 }
 
-/// Takes a tool as it is now for what is allowed.
+/// Makes the current form of a tool the allowed one.
 pub(super) fn accept(args: &ToolArgs) -> Result<(), Failure> {
     args.with_tool(|hub, tool| {
         let permissions = Permissions::of(hub.config().servers());

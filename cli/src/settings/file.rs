@@ -241,7 +241,7 @@ pub(super) fn put(document: &mut DocumentMut, names: &[&str], text: &str) {
     for (depth, name) in tables.iter().enumerate() {
         let item = table.entry(name).or_insert_with(|| {
             let mut new = toml_edit::Table::new();
-            // Of `[endpoints.NAME]` the first needs no line of its own.
+            // The table `endpoints` of `[endpoints.NAME]` needs no line of its own.
             new.set_implicit(depth + 1 < tables.len());
             Item::Table(new)
         });
@@ -251,7 +251,7 @@ pub(super) fn put(document: &mut DocumentMut, names: &[&str], text: &str) {
     table[last] = toml_edit::value(text);
 }
 
-/// Takes away what stands below these names, with tables that are empty then.
+/// Removes the entry with these names, and the tables that are empty then.
 pub(super) fn take(table: &mut toml_edit::Table, names: &[&str]) -> bool {
     let Some((name, below)) = names.split_first() else { return false };
     if below.is_empty() {

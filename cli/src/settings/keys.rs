@@ -222,7 +222,7 @@ impl<T: Clone> Layer for Option<T> {
     }
 }
 
-/// Patterns of all sources count.
+/// Patterns of all sources are joined.
 impl Layer for Vec<String> {
     fn over(&mut self, weaker: &Self) {
         self.splice(0..0, weaker.iter().cloned());

@@ -58,7 +58,7 @@ pub(crate) fn trials(endpoint: &str) -> Arc<dyn NativeTrials> {
 pub(crate) fn ways(endpoint: &str, model: &str, version: Option<&str>) -> KnownWays {
     let Some(version) = version.map(str::to_owned) else { return KnownWays::default() };
     let (place, name, its) = (endpoint.to_owned(), model.to_owned(), version.clone());
-    // The chat's model goes without its name; others, of later rounds, may stand elsewhere.
+    // The chat's model goes without its name; others, of later rounds, may be elsewhere.
     let known = KnownWays::telling(move |other, fault| {
         if other.is_none() {
             keep(&place, Learned::new(name.clone(), its.clone(), Some(fault)));

@@ -103,7 +103,7 @@ impl Names {
         })
     }
 
-    /// Returns the endpoint's name, where one stands before the model's, and the model.
+    /// Returns the name of the endpoint, if the model's name begins with one, and the model.
     fn of_model<'a>(&'a self, model: Option<&'a str>) -> (Option<&'a str>, Option<&'a str>) {
         let model = model.map(|name| self.models.get(name).map_or(name, String::as_str));
         match model.and_then(|model| model.split_once(':')) {

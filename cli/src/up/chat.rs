@@ -126,7 +126,7 @@ impl Chat {
         Ok(())
     }
 
-    /// Takes a question back, counted from 0, or the last one, with all that followed it; its words.
+    /// Removes a question, counted from 0, or the last one, with everything after it. Returns its text.
     pub(super) fn take_back(&self, at: Option<usize>) -> Result<String, Refusal> {
         let mut talk = self.idle()?;
         let said = talk.take_back(at).map_err(Refusal::wrong)?;
@@ -260,7 +260,7 @@ impl Chat {
         (!recording.rounds.is_empty()).then_some(recording)
     }
 
-    /// As it would be kept now; `None` while a turn goes on.
+    /// Returns the conversation as it would be stored now; `None` during a turn.
     pub(super) fn kept(&self) -> Option<Kept> {
         let kept = self.talk.try_lock().ok()?.kept().ok()?;
         Some(Kept { id: self.id.clone(), ..kept })

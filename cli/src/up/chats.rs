@@ -79,7 +79,7 @@ impl Chats {
         lock(&self.open).values().for_each(|chat| chat.person.announce(&json!({ "step": step })));
     }
 
-    /// Returns the conversations in which all of these words stand, the latest first.
+    /// Returns the conversations in which all of these words are, the latest first.
     pub(super) fn list(&self, words: &[String]) -> Result<Vec<Value>, Failure> {
         let Some(store) = &self.common.store else { return Ok(Vec::new()) };
         let listed = store.list(words).map_err(Failure::job)?;
@@ -101,7 +101,7 @@ impl Chats {
         Ok(models)
     }
 
-    /// Returns a conversation as it was kept, or as it stands where nothing is kept; `None` where there is
+    /// Returns a conversation as it was kept, or as it is now if nothing is kept; `None` where there is
     /// none of this name.
     pub(super) fn kept(&self, id: &str) -> Option<Kept> {
         let open = self.find(id).and_then(|chat| chat.kept());
@@ -127,7 +127,7 @@ impl Chats {
     }
 
     /// Returns a conversation of this name if one was kept, else a new one; with its name, and a note for
-    /// the person.
+    /// the user.
     fn begin(&self, id: &str) -> Result<Chat, Failure> {
         let person = AtPage::default();
         let mut talk = self.talk(&person)?;

@@ -15,17 +15,17 @@ use toolgraft_mcp::Hub;
 
 /// The state with which each conversation of the page begins.
 pub(super) struct Common {
-    /// With the settings that a new conversation begins with.
+    /// The arguments of the command, with the settings of a new conversation.
     pub(super) args: Mutex<TalkArgs>,
     pub(super) hub: Arc<Hub>,
-    /// The endpoint that the command was begun with: names of models without another one are of it.
+    /// The endpoint of the command line: a model's name without an endpoint is looked up there.
     pub(super) home: Endpoint,
     /// The endpoint of a new conversation: that of the model that was chosen last.
     pub(super) endpoint: Mutex<Endpoint>,
     pub(super) existing: Existing,
     /// The secrets, which are never written down.
     pub(super) secrets: Secrets,
-    /// None where nothing is to be kept.
+    /// `None` if conversations are not stored.
     pub(super) store: Option<Store>,
 }
 
@@ -41,7 +41,7 @@ impl Refusal {
         Refusal(StatusCode::BAD_REQUEST, failure.message().to_owned())
     }
 
-    /// Returns the answer to a question about what is not there.
+    /// Returns the refusal for a conversation or question that does not exist.
     pub(super) fn gone() -> Self {
         Refusal(StatusCode::NOT_FOUND, "this conversation or question no longer exists".to_owned())
     }

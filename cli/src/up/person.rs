@@ -1,4 +1,4 @@
-//! The person at the page, who is asked about calls.
+//! The user at the page, who is asked about calls.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -245,7 +245,7 @@ async fn change(State(desk): State<Desk>, uri: Uri, body: Bytes) -> WebAnswer {
         }
         "/input" => match chats.inputs.answer(text("input"), said["values"].as_object()) {
             Ok(is_asked) => json!(is_asked.then_some(()).ok_or_else(Refusal::gone)?),
-            // A slip of the person, which the question's window shows.
+            // A slip of the user, which the question's window shows.
             Err(wrong) => json!({ "wrong": wrong }),
         },
         // One that is gone has stopped.

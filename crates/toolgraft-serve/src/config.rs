@@ -271,7 +271,7 @@ config! {
 
     /// Ends an answer with an error if the model does not correct an invalid call. Without it, a
     /// call that only violates its schema is handed to the client as it was written, since the
-    /// client's own check answers the model; any other is handed on as text.
+    /// client's own check answers the model; any other is forwarded as text.
     with_strict_calls() sets strict_calls: bool = false => true;
 
     /// Sets the maximum number of requests to the endpoint for one answer. Default [`MAX_ROUNDS`].

@@ -252,7 +252,7 @@ impl Exchange {
         }
         let input = match event {
             Some(Ok(ModelEvent::Fields(fields))) => return self.out(Out::Fields(fields)),
-            // Progress is not handed on: comments tell the client that its answer is being made.
+            // Progress is not forwarded: comments tell the client that its answer is being made.
             Some(Ok(ModelEvent::Progress(_) | ModelEvent::ConstraintRefused(_))) => return,
             Some(Ok(ModelEvent::Delta(delta))) => {
                 self.spoken.push_str(&delta.text);

@@ -56,7 +56,7 @@ pub(super) struct Rendered {
     /// The last message with additions that hold only for this request (calls so far, what to do
     /// next), if it holds results.
     pub(super) newest: Option<Value>,
-    /// The person's last message.
+    /// The user's last message.
     pub(super) question: String,
     /// The facts of the history that the turn needs.
     pub(super) start: TurnStart,
@@ -71,7 +71,7 @@ pub(super) struct Rendered {
 /// is accepted: a result without its call is rendered as a result, a call without its result as
 /// stopped.
 pub(super) fn read(mut messages: Vec<Value>, prepared: &Prepared) -> Result<Vec<PastMessage>, Fault> {
-    // A user's files are framed only once the person's own words are read.
+    // A user's files are framed only once the user's own words are read.
     let others = messages.iter_mut().filter(|message| message["role"] != "user");
     others.filter_map(|message| message.get_mut("content")).for_each(frame_files);
     let outcome = |result: &Value, text: String| {
@@ -102,10 +102,10 @@ pub(super) fn render(entries: Vec<PastMessage>, prepared: &Prepared, kept: &Clie
 struct History<'a> {
     prepared: &'a Prepared,
     kept: &'a ClientStore,
-    /// The history so far, without the calls since the person's last message: these are in `done`.
+    /// The history so far, without the calls since the user's last message: these are in `done`.
     told: Rendered,
     done: Vec<Done>,
-    /// Hash of the person's last message and all calls since.
+    /// Hash of the user's last message and all calls since.
     before: [u64; 2],
     /// `true` if the last message holds results.
     after_results: bool,
@@ -140,7 +140,7 @@ impl History<'_> {
         let foreign = foreign_in_message(&framed).map(|(name, text)| ForeignResult::of_file(name, text));
         self.told.start.results.extend(foreign);
         match own {
-            // Text that a client adds by itself is no new request of the person.
+            // Text that a client adds by itself is no new request of the user.
             None if !self.told.question.is_empty() => {}
             words => {
                 self.told.question = words.unwrap_or(text);
@@ -278,7 +278,7 @@ fn join_before(told: &Value, newest: Value, more: Value) -> Value {
     }
 }
 
-/// Frames the texts of files in a content, since the person did not write them.
+/// Frames the texts of files in a content, since the user did not write them.
 pub(super) fn frame_files(content: &mut Value) {
     for part in content.as_array_mut().into_iter().flatten() {
         if let Some(text) = part["file"]["text"].as_str() {

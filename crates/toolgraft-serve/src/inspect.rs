@@ -72,7 +72,7 @@ pub struct Inspected {
     pub interface: &'static str,
     /// The model by its name at the endpoint; empty if the request was refused before it was known.
     pub model: String,
-    /// The person's last message, cut to 80 characters.
+    /// The user's last message, cut to 80 characters.
     pub title: String,
     /// HTTP status of the answer; `None` while there is none, and if the client disconnected
     /// before.
@@ -375,7 +375,7 @@ fn content(content: &Value) -> String {
     }
 }
 
-/// Returns the person's last message from a request that is passed through.
+/// Returns the user's last message from a request that is passed through.
 pub(super) fn question(body: &Map<String, Value>) -> String {
     let messages = body.get("messages").and_then(Value::as_array);
     let last = messages.and_then(|list| list.iter().rev().find(|message| message["role"] == "user"));

@@ -35,7 +35,7 @@
 //! - `request`, `history`: the client's request; calls and results of its history as text.
 //! - `endpoint_facts`: facts about the endpoint that outlast the program's run.
 //! - `native`: the same history for an endpoint that takes tools.
-//! - `own_words`: the person's own words, without what a client adds.
+//! - `own_words`: the user's own words, without what a client adds.
 //! - `text_cache`: rendered messages of histories, found again by their hash.
 //! - `store`: messages of rounds that a client did not see, until it sends its results.
 //! - `seal`: signed identifiers, which carry their client and a mark for text of third parties.

@@ -25,7 +25,7 @@ const BESIDE: [(&str, &str); 17] = [
 ];
 
 /// Returns the last text of a content that holds more than clients' additions, without these;
-/// `None` if the person wrote nothing.
+/// `None` if the user wrote nothing.
 pub(super) fn own_words(content: &Value) -> Option<String> {
     let own = |text: &str| Some(without(text)).filter(|text| !text.is_empty());
     match content {

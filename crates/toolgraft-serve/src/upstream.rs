@@ -170,7 +170,7 @@ impl Upstream {
             match tokio::time::timeout(idle, answer.chunk()).await {
                 Ok(Ok(Some(bytes))) => Some((Ok(bytes), Some((answer, span)))),
                 Ok(Ok(None)) => None,
-                // The client's connection breaks off, as the endpoint's did.
+                // The client's connection is cut off, as the endpoint's was.
                 Ok(Err(error)) => Some((Err(std::io::Error::other(error.without_url())), None)),
                 Err(_) => Some((Err(std::io::Error::from(std::io::ErrorKind::TimedOut)), None)),
             }

@@ -6,7 +6,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`laws`] | the parser's laws, checked on any input |
-//! | [`fixture`] | expectations that stand beside the parser's fixtures |
+//! | [`fixture`] | the expectations beside the parser's fixtures |
 //! | [`corpus`], [`targets!`] | fuzz targets over what earlier walks found |
 //! | [`oracle`] | digests of the parser's events, recorded before it was rebuilt |
 //! | [`nasty`] | texts that were altered or misread on their way |

@@ -15,7 +15,7 @@ use crate::json::escape::short_escape;
 pub(super) struct Escapes {
     /// The first backslash that begins no JSON escape.
     stray: Option<usize>,
-    /// A stray one stands before a word, as in a path or in LaTeX.
+    /// A stray one is before a word, as in a path or in LaTeX.
     word: bool,
     /// `\n` before something that continues no word: line breaks are escaped.
     breaks: bool,

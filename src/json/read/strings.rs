@@ -31,9 +31,9 @@ struct InnerMarks {
     open: usize,
     /// One closes what none opened.
     astray: bool,
-    /// The first one stands at the string's start.
+    /// The first one is at the string's start.
     at_start: bool,
-    /// The last one stands inside a word.
+    /// The last one is inside a word.
     in_word: bool,
     /// The start of the first one, and the end of the last one.
     first: usize,
@@ -115,7 +115,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the bytes up to a quotation mark that no backslash stands before.
+    /// Returns the bytes up to a quotation mark without a backslash before it.
     fn to_a_quote(&self) -> usize {
         let rest = self.rest().as_bytes();
         let is_bare = |at: &usize| at.checked_sub(1).is_none_or(|before| rest[before] != b'\\');

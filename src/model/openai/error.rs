@@ -54,7 +54,7 @@ pub(super) fn cause(error: &reqwest::Error) -> String {
     }
 }
 
-/// As [`cause`], for people: without the names of libraries and of their parts.
+/// Like [`cause`], for people: without the names of libraries and of their parts.
 pub(super) fn plain(error: &reqwest::Error) -> String {
     let sources = || std::iter::successors(std::error::Error::source(error), |error| error.source());
     let kind = sources().find_map(|error| error.downcast_ref::<std::io::Error>().map(std::io::Error::kind));

@@ -51,7 +51,7 @@ impl NativeAnswer {
     /// Requests a call of [`trial_tool`].
     ///
     /// # Errors
-    /// Those of the model, and an answer that broke off.
+    /// Those of the model, and an answer that was cut off.
     pub async fn with_call(model: &(impl Model + ?Sized), name: &str, tokens: u32) -> Result<Self, ModelError> {
         ask(model, name, tokens, question()).await
     }
@@ -59,7 +59,7 @@ impl NativeAnswer {
     /// Requests an answer after a call of [`trial_tool`] and its result.
     ///
     /// # Errors
-    /// Those of the model, and an answer that broke off.
+    /// Those of the model, and an answer that was cut off.
     pub async fn with_result(model: &(impl Model + ?Sized), name: &str, tokens: u32) -> Result<Self, ModelError> {
         let mut arguments = Map::new();
         arguments.insert("city".to_owned(), CITY.into());

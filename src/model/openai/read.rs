@@ -226,7 +226,7 @@ pub struct Decoder {
     begun: bool,
     /// The finish reason, held back until the usage after it has arrived.
     finish: Option<FinishReason>,
-    /// Truncated JSON: the last event of a stream that broke off.
+    /// Truncated JSON: the last event of a stream that was cut off.
     torn: Option<String>,
     /// The text around the content of the last chunk that was parsed as JSON, and the number of consecutive ones that
     /// matched no further chunk.
@@ -410,7 +410,7 @@ impl Decoder {
         self.fail(error);
     }
 
-    /// Handles a body that broke off; after a finish reason, no part of the answer is missing.
+    /// Handles a body that was cut off; after a finish reason, no part of the answer is missing.
     fn broken(&mut self, error: ModelError) {
         if self.finish.is_some() { self.end() } else { self.fail(error) }
     }

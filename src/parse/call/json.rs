@@ -1,5 +1,5 @@
 //! JSON inside a call: what is around it, where it ends, what of it is
-//! handed on, and what it says.
+//! emitted, and what it says.
 //!
 //! ```text
 //!   lead ──fence, <![CDATA[──▶ lead     its own closer came instead: no arguments
@@ -78,9 +78,9 @@ pub(crate) struct CallJson {
     pub(crate) too_deep: bool,
     /// A lexer saw the value's end: its brackets are balanced.
     pub(crate) end: Option<u64>,
-    /// The part that is handed on: its start, and its end once that is known.
+    /// The part that is emitted: its start, and its end once that is known.
     pub(crate) shown: Option<(u64, Option<u64>)>,
-    /// The text up to here was handed on.
+    /// The text up to here was emitted.
     previewed: u64,
     /// A closing tag inside the string that is being read, or what may become
     /// one: if the string never ends, the call may have ended there.
@@ -104,7 +104,7 @@ impl Default for JsonReader {
 }
 
 impl CallJson {
-    /// Arguments, handed on as they come, in a call that `closer` ends. What may
+    /// Arguments, emitted as they come, in a call that `closer` ends. What may
     /// are around them begins at `at`.
     pub(crate) fn arguments(at: u64, max_depth: usize, around: Around, closer: impl Into<Cow<'static, str>>) -> Self {
         CallJson { around, closer: closer.into(), ..CallJson::with(Lexer::new(max_depth), at, max_depth) }
@@ -201,7 +201,7 @@ impl CallJson {
         self.has_fence && self.opened.is_some() && self.around != Around::Layers
     }
 
-    /// Hands on what is known to be good of the part that is shown.
+    /// Emits what is known to be good of the part that is shown.
     pub(crate) fn preview(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
         let Some((start, end)) = self.shown else { return };
         let (from, safe) = (self.previewed.max(start), self.safe());
@@ -212,7 +212,7 @@ impl CallJson {
         }
     }
 
-    /// Up to where the text may be handed on as a preview.
+    /// Up to where the text may be emitted as a preview.
     fn safe(&self) -> u64 {
         match &self.reader {
             JsonReader::Strict(lexer) => lexer.safe(self.cursor).min(self.guard.unwrap_or(u64::MAX)),
@@ -220,13 +220,13 @@ impl CallJson {
         }
     }
 
-    /// Returns `true` if all up to `at` was read and handed on, and what comes is shown.
+    /// Returns `true` if all up to `at` was read and emitted, and what comes is shown.
     pub(crate) fn is_settled(&self, at: u64) -> bool {
         let is_shown = self.previewed == at && matches!(self.shown, Some((_, None)));
         is_shown && matches!(&self.reader, JsonReader::Strict(_)) && self.cursor == at && self.safe() == at
     }
 
-    /// Reads a chunk at `at` in which no closing tag begins, if all of it may be handed on
+    /// Reads a chunk at `at` in which no closing tag begins, if all of it may be emitted
     /// and nothing in it is to be reported: whether it ends inside a string. Otherwise nothing
     /// was read.
     pub(crate) fn lex_chunk(&mut self, at: u64, chunk: &[u8]) -> Option<bool> {
@@ -245,7 +245,7 @@ impl CallJson {
         matches!(&self.reader, JsonReader::Strict(lexer) if lexer.in_plain_string())
     }
 
-    /// Goes on after text up to `at`, which was handed on and in which no closing tag begins.
+    /// Goes on after text up to `at`, which was emitted and in which no closing tag begins.
     pub(crate) fn skip_to(&mut self, at: u64) {
         self.previewed = at;
         self.cursor = at;
@@ -325,7 +325,7 @@ impl CallJson {
         // (`hermes/missing_quote`). Over the limit the line is no longer at hand
         // (`limits/line_break_past`).
         if line_break && !is_over_limit {
-            // A closer in a string before it was data; all of them were handed on.
+            // A closer in a string before it was data; all of them were emitted.
             let text = window.slice(string_start..at);
             let line = &text[memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |n| n + 1)..];
             if let Some(passed) = closer.last_passed(line) {
@@ -403,7 +403,7 @@ impl CallJson {
     /// - a further member, whatever the value (`members_after/type_marker_without_damage`);
     /// - a word or a mark right after the bracket, where a comma was dropped: it is what is left
     ///   of a key (`members_after/key_without_its_first_quote`);
-    /// - digits right after it, where a number stands last: `{"a": 1}4}`
+    /// - digits right after it, where a number is last: `{"a": 1}4}`
     ///   (`members_after/split_number`, but not `members_after/digits_of_prose`).
     fn belongs_inside(&self, source: &str, is_comma_dropped: bool) -> bool {
         let Trailing { glued, digits, member, .. } = self.trailing;

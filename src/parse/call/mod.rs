@@ -8,7 +8,7 @@
 //! ```text
 //!   text ──▶ CallShape::step ──┬─ Next    the state changed: ask again
 //!                              ├─ More    the window is read: ask with the next chunk
-//!                              ├─ Call    one of several calls stands there
+//!                              ├─ Call    one of several calls is there
 //!                              ├─ End     the call is over: `resolve` says what it says
 //!                              └─ Text    it is no call, and why
 //! ```

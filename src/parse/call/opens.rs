@@ -120,6 +120,6 @@ pub(crate) struct Place {
     pub(crate) announced: bool,
     /// It begins a line.
     pub(crate) at_line_start: bool,
-    /// It is quoted where it stands: what follows does not belong to it.
+    /// It is quoted at this place: what follows does not belong to it.
     pub(crate) is_quoted: bool,
 }

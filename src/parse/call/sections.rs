@@ -1,4 +1,4 @@
-//! Sections of XML that stand in calls: comments, and CDATA.
+//! Sections of XML that are in calls: comments, and CDATA.
 
 use crate::json::window::{No, begins};
 use crate::parse::marks::fence::think_close;
@@ -9,7 +9,7 @@ pub(crate) const COMMENT_OPEN: &str = "<!--";
 pub(crate) const COMMENT_CLOSE: &str = "-->";
 
 /// The text of CDATA sections with nothing but white space between them, as XML reads it:
-/// `inner` stands between the first opening and the last closing of one. `None` where it is
+/// `inner` is between the first opening and the last closing of one. `None` where it is
 /// one section.
 pub(crate) fn joined_cdata(inner: &str) -> Option<String> {
     let (first, rest) = inner.split_once(CDATA_CLOSE)?;

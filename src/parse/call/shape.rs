@@ -19,7 +19,7 @@ pub(crate) enum Step {
     Next,
     /// All decidable bytes were read; the call goes on.
     More,
-    /// One of several calls stands here; a further one may follow.
+    /// One of several calls is here; a further one may follow.
     Call(Range<u64>, Box<UnresolvedCall>),
     /// The calls up to this offset are final, whatever follows. If the text read after them is no call, the series ends
     /// at this offset and the rest is flushed as text.
@@ -78,7 +78,7 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
         UnresolvedCall::of(self.called(tables))
     }
 
-    /// It is in a group of this dialect; whether values in that are glued to their tags.
+    /// It is in a group of this dialect; whether values in that are directly beside their tags.
     fn enter_group(&mut self, _named: &'static Named, _glued: bool) {}
 
     /// Returns the delimiter that closes the call.
@@ -98,7 +98,7 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
         u64::MAX
     }
 
-    /// The value in which the text stands, if its text may be its own preview.
+    /// The value that contains the text, if its text may be its own preview.
     fn open_value(&mut self) -> Option<OpenValue<'_>> {
         None
     }
@@ -126,10 +126,10 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
     }
 }
 
-/// A value that is handed on as it comes.
+/// A value that is emitted as it comes.
 pub(crate) enum OpenValue<'v> {
     /// JSON, of which a part is shown.
     Json(&'v mut CallJson),
-    /// A text that is taken as it stands, read and handed on up to these places.
+    /// A text that is taken as it is, read and emitted up to these places.
     Verbatim { cursor: &'v mut u64, previewed: &'v mut u64 },
 }

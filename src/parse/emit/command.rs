@@ -15,7 +15,7 @@ const COMMANDS: [&str; 2] = ["command", "cmd"];
 const OPERATORS: [&str; 3] = ["&amp;", "&lt;", "&gt;"];
 
 /// Decodes the call's commands that were written as XML text. A shell reads the `&` of an entity as its own:
-/// `cd build &amp;&amp; rm -r *` removes the files where it stands, whether there is a `build` or not.
+/// `cd build &amp;&amp; rm -r *` removes the files of the current folder, whether there is a `build` or not.
 pub(crate) fn decode_commands(call: &mut UnresolvedCall) {
     let Value::Object(arguments) = &mut call.arguments else { return };
     let mut is_decoded = false;
@@ -35,7 +35,7 @@ pub(crate) fn decode_commands(call: &mut UnresolvedCall) {
     }
 }
 
-/// The command, if it is XML text that a shell cannot have been meant to read: an operator's entity stands
+/// The command, if it is XML text that a shell cannot have been meant to read: an operator's entity is
 /// outside quotes, and each `<`, `>` and `&` is written as one.
 fn decoded(command: &str) -> Option<String> {
     if !OPERATORS.iter().any(|entity| command.contains(entity)) || command.contains(['<', '>']) {

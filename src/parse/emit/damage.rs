@@ -111,7 +111,7 @@ fn closes_or_is_blank(byte: u8) -> bool {
 }
 
 impl Brackets {
-    /// Goes on after `text`: up to after a bracket that closes nothing and stands right after
+    /// Goes on after `text`: up to after a bracket that closes nothing and is right after
     /// a text in quotes. `any`: or alone on its line.
     #[inline(never)]
     fn read(&mut self, text: &str, any: bool) -> Option<usize> {
@@ -193,7 +193,7 @@ impl Damage {
         match self.came.iter().position(|known| *known.closer.close == *came.closer.close) {
             Some(at) => {
                 self.came[at].is_due = came.is_due;
-                // The one that came last stands last.
+                // The latest one is moved to the end.
                 self.came[at..].rotate_left(1);
             }
             None => self.came.push(came),
@@ -201,7 +201,7 @@ impl Damage {
         self.changed();
     }
 
-    /// Text came up to `to`, before which all up to `from` was handed on.
+    /// Text came up to `to`, before which all up to `from` was emitted.
     pub(crate) fn text_came(&mut self, window: &Window<'_>, from: u64, to: u64) {
         if self.is_near {
             self.is_near = window.slice(from.max(self.near_to).min(to)..to).trim_ascii_start().is_empty();

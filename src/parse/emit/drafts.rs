@@ -1,5 +1,5 @@
-//! The calls that were told, as far as it is open what they are: drafts that may be promoted,
-//! examples of the first fence, calls that nothing announces and prose may follow.
+//! The reported calls whose kind is not final: drafts that may be promoted, examples of the first
+//! fence, and calls without a marker, after which prose may follow.
 
 use std::ops::Range;
 
@@ -99,7 +99,7 @@ impl Drafts {
         }
     }
 
-    /// A call is told. `begins`: nothing came before it, if no other call did.
+    /// Adds a reported call. `begins`: nothing came before it, if no other call did.
     pub(super) fn push(&mut self, call: Logged, begins: bool) {
         self.begins_with_call |= self.calls.is_empty() && begins;
         self.run += u32::from(std::mem::take(&mut self.run_is_over));
@@ -179,9 +179,9 @@ impl Drafts {
         self.revise(0, at, |_| true, |place| place.in_reasoning = true, sink);
     }
 
-    /// Promotes the last complete draft and those next to it, where that is asked for and nothing
-    /// else is there; whether there are any. The stream has ended at `at`. `hidden`: a call may have
-    /// been meant that is not told.
+    /// Promotes the last complete draft and those next to it, if the configuration asks for it and the
+    /// message contains nothing else. Returns `true` if there are any. The stream has ended at `at`.
+    /// `hidden`: a call may have been meant that is not reported.
     pub(super) fn promote(&mut self, hidden: bool, at: u64, sink: &mut Sink<'_>) -> bool {
         if !self.promotes || hidden || self.calls.iter().any(|call| !call.at.in_reasoning && !call.is_quoted()) {
             return false;

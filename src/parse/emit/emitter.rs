@@ -1,4 +1,4 @@
-//! Events out: what is handed on, what is known about the calls so far, and what is decided at the end. What waits for a
+//! Events out: what is emitted, what is known about the calls so far, and what is decided at the end. What waits for a
 //! decision is in `held`.
 
 mod held;
@@ -32,7 +32,7 @@ pub(crate) struct Emitter {
     pub(crate) budget: CallBudget,
     pub(crate) drafts: Drafts,
     pending: Option<Pending>,
-    /// The open call's `CallStart` was handed on.
+    /// The open call's `CallStart` was emitted.
     started: bool,
     /// The stream has ended by `stop`, and one of these strings may have done it.
     pub(crate) stop: Vec<String>,
@@ -101,7 +101,7 @@ impl Emitter {
         !(is_seen || region.has_text || region.has_calls || self.waits_for_fence())
     }
 
-    /// Hands on plain text up to `to`.
+    /// Emits plain text up to `to`.
     #[inline]
     pub(crate) fn text(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         if to > self.reported {
@@ -131,7 +131,7 @@ impl Emitter {
         }
     }
 
-    /// Hands on what was held as a call and is text: what closes a call before and nothing in it says
+    /// Emits what was held as a call and is text: what closes a call before and nothing in it says
     /// what it says in other text.
     pub(crate) fn given_back(&mut self, span: Range<u64>, is_quoted: bool, window: &Window<'_>, sink: &mut Sink<'_>) {
         let damage = self.region.known_damage();
@@ -214,7 +214,7 @@ impl Emitter {
         sink(Event::Marker { kind: MarkerKind::Turn, text: "", span });
     }
 
-    /// Hands on a fence line as text: calls on both sides of it stay adjacent.
+    /// Emits a fence line as text: calls on both sides of it stay adjacent.
     pub(crate) fn fence_text(&mut self, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         if self.pending.is_some() {
             self.settle(Some(QuotedIn::Fence), window, sink);
@@ -234,7 +234,7 @@ impl Emitter {
         }
     }
 
-    /// Hands on syntax up to `to`. Around drafts and examples it is text.
+    /// Emits syntax up to `to`. Around drafts and examples it is text.
     pub(crate) fn marker(&mut self, kind: MarkerKind, quoted: bool, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         if to <= self.reported {
             return;
@@ -262,7 +262,7 @@ impl Emitter {
         }
     }
 
-    /// Hands on a think tag and goes over to `region`.
+    /// Emits a think tag and goes over to `region`.
     pub(crate) fn think(
         &mut self,
         kind: MarkerKind,
@@ -285,7 +285,7 @@ impl Emitter {
     /// Everything so far was reasoning.
     pub(crate) fn all_was_reasoning(&mut self, sink: &mut Sink<'_>) {
         self.region.nothing_answered();
-        // A draft that broke off there says nothing of what follows.
+        // A draft that was cut off there says nothing of what follows.
         self.region.damage().closes();
         if !self.region.has_drafts {
             return self.moved(Destination::Reasoning, sink);
@@ -388,6 +388,7 @@ impl Emitter {
                 sink(Event::CallStart { index, server: server.as_deref(), tool, span });
             }
         }
+        // Prose after such a call may show that it was only mentioned.
         if (at.is_bare || at.doubt == Doubt::IfProseFollows)
             && !is_quoted
             && call_of(&verdict).is_some_and(|call| call.provenance.is_plain())
@@ -422,8 +423,8 @@ impl Emitter {
         }
     }
 
-    /// The stream is over: says what an answer is that was told as reasoning, or
-    /// promotes drafts if nothing else is there. `is_unclosed`: all of the reasoning follows a
+    /// Ends the stream: decides the region of an answer that was reported as reasoning, or
+    /// promotes drafts if the message contains nothing else. `is_unclosed`: all of the reasoning follows a
     /// mark that nothing closed.
     pub(crate) fn finish(&mut self, is_unclosed: bool, sink: &mut Sink<'_>) {
         let (at, normal) = (self.reported, self.ended_normally);

@@ -112,7 +112,7 @@ impl Placement {
         }
     }
 
-    /// Why a call here is rejected as one of this kind.
+    /// Returns the reason for rejecting a call in this placement as one of this kind.
     pub(super) fn reason(&self, kind: RejectedKind) -> Reason {
         let message = match (kind, self.quoted_in) {
             (RejectedKind::Quoted, Some(quoted_in)) => quoted_in.message(),

@@ -24,7 +24,7 @@ pub struct NotACall {
 pub enum NotACallReason {
     /// The text after the opener does not belong to a call.
     Gate,
-    /// The opener breaks off.
+    /// The opener is cut off.
     PartialOpener,
     /// No JSON object follows the marker.
     NoJson,
@@ -36,7 +36,7 @@ pub enum NotACallReason {
     ForeignKey,
     /// The tool's name or the arguments are missing.
     Incomplete,
-    /// A JSON Schema stands in place of the arguments: it defines a tool.
+    /// A JSON Schema is in place of the arguments: it defines a tool.
     Definition,
     /// Its JSON is damaged, and nobody can say what was meant.
     Damaged,

@@ -1,7 +1,7 @@
 //! The list of events and calls that wait for a decision.
 //!
 //! Fenced calls wait for the text after their fence: with other text beside it they are examples. Calls that no
-//! marker announces come here once their series is over; in a fence they wait with it. Those that stand next to each
+//! marker announces come here once their series is over; in a fence they wait with it. Those that are next to each
 //! other are read all or none: one shape reads those of one place (`shape/python`, `shape/message`); those of several
 //! fences meet here.
 
@@ -42,7 +42,7 @@ impl Ended {
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     pub(crate) start: u64,
-    /// `true` if a fence is undecided; else a series of calls is handed on.
+    /// `true` if a fence is undecided; else a series of calls is emitted.
     pub(crate) waits_for_fence: bool,
     /// `true` if that fence is open.
     pub(crate) in_fence: bool,
@@ -105,8 +105,8 @@ pub(crate) fn unreadable(why: NotACallReason) -> String {
     format!("the calls are next to each other and one cannot be read, so none is run: {why}")
 }
 
-/// Of calls of several fences none is one if one of them cannot be read or is cut off, nor if
-/// one of a fence before them could not be read (`unread`).
+/// Rejects all calls of several fences if one of them cannot be read or is cut off, or if one
+/// of a fence before them could not be read (`unread`).
 pub(crate) fn all_or_none(held: &mut [HeldEvent], unread: bool) {
     let fails = |kind: RejectedKind| matches!(kind, RejectedKind::Truncated | RejectedKind::Malformed);
     let kinds = members(held).filter_map(|ended| ended.rejection());

@@ -15,8 +15,8 @@ pub(crate) struct RegionState {
     pub(crate) turn: TextTurn,
     /// Calls of the reasoning are drafts.
     pub(crate) has_drafts: bool,
-    /// The stream was taken to start in the reasoning, and nothing said yet that it
-    /// does: it is read as an answer and told as reasoning.
+    /// The stream is assumed to start in the reasoning, without evidence so far that it
+    /// does: it is read as an answer and reported as reasoning.
     pub(crate) is_undecided: bool,
     /// The user has seen something.
     pub(crate) is_seen: bool,
@@ -60,41 +60,41 @@ impl RegionState {
         }
     }
 
-    /// Returns `true` if calls that are here are told as drafts.
+    /// Returns `true` if calls in this region are reported as drafts.
     pub(super) fn drafts(&self) -> bool {
         self.kind == Region::Reasoning && self.has_drafts
     }
 
-    /// Returns `true` if calls that are here are drafts for certain, so that nothing else about
+    /// Returns `true` if calls in this region are certainly drafts, so that nothing else about
     /// them matters.
     pub(crate) fn only_drafts(&self) -> bool {
         self.drafts() && !self.is_undecided
     }
 
-    /// Returns `true` if text is read as the answer's, however it is told.
+    /// Returns `true` if text is read as the answer's, even if it is reported as reasoning.
     pub(crate) fn reads_answer(&self) -> bool {
         self.kind == Region::Content || self.is_undecided
     }
 
-    /// Notes that the text so far was no part of the answer.
+    /// Records that the text so far was not a part of the answer.
     pub(super) fn nothing_answered(&mut self) {
         self.is_seen = false;
         self.answer_has_calls = false;
     }
 
-    /// Something is handed on that the user sees where it stands.
+    /// Records that something visible to the user was emitted in this region.
     pub(super) fn see(&mut self) {
         self.is_seen |= self.reads_answer() && self.turn != TextTurn::Hidden;
     }
 
-    /// Returns `true` if text before said all that more text would say of this region.
+    /// Returns `true` if more text changes nothing in what is known about this region.
     pub(super) fn is_settled(&self) -> bool {
         let seen = self.is_seen || !self.reads_answer();
         let is_told = matches!(self.turn, TextTurn::Own | TextTurn::Over | TextTurn::Spoken);
         seen && is_told && self.has_text && !self.fence_is_clean && !self.follows_unread
     }
 
-    /// Goes over to a region. What is damaged in the answer stays so after a block of reasoning,
+    /// Enters a region. What is damaged in the answer stays so after a block of reasoning,
     /// which may be in the damaged text.
     pub(crate) fn go_to(&mut self, region: Region) {
         if region != self.kind {

@@ -212,7 +212,7 @@ pub(crate) fn ends_message(text: &str, think_tags: bool, more: bool) -> Match<()
     think.either(sentence_end(text, more)).either(first_of(tokens))
 }
 
-/// The same of the token that ends a message only where nothing follows it.
+/// The same for the token that ends a message only if nothing follows it.
 pub(crate) fn sentence_end(text: &str, more: bool) -> Match<()> {
     begins(text, SENTENCE_END, more)?;
     match text[SENTENCE_END.len()..].trim_ascii() {

@@ -79,7 +79,7 @@ fn this_head<'t>(pieces: &[HeaderPiece], text: &'t str, more: bool) -> Match<Hea
                 _ => Err(No),
             },
             HeaderPiece::Before => attributes_before(rest, more),
-            // What stands right after the name's quotation mark is none (`invoke/broken_attribute`).
+            // Text right after the name's quotation mark is no attribute (`invoke/broken_attribute`).
             HeaderPiece::Attributes if rest.starts_with(|c: char| !c.is_whitespace() && c != '>') => Err(No),
             HeaderPiece::Attributes => {
                 let end = rest.find(['>', '<', '\n']).unwrap_or(rest.len());

@@ -13,7 +13,7 @@
 //! - `names`: names of known tools, for calls that no marker announces;
 //! - `tokens`: tokens of chat templates, by what a text begins with;
 //! - `channel`: headers of Harmony's channels;
-//! - `turn`: whose turn a text stands in, by its tokens.
+//! - `turn`: whose turn a text is in, by its tokens.
 
 pub(crate) mod channel;
 pub(crate) mod fence;

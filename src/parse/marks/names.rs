@@ -27,7 +27,7 @@ impl KnownNames {
         let names = catalog
             .tools()
             .flat_map(|tool| [Some(tool.name.clone()), with_server(tool), Some(name_beside(&taken, tool))]);
-        // What ends a name in a call's text cannot stand in one.
+        // A name cannot contain what ends it in a call's text.
         let mut sorted: Vec<_> = names.flatten().filter(|name| !name.is_empty() && !name.contains('(')).collect();
         sorted.iter_mut().for_each(|name| *name = name.replace(['.', '-'], "_"));
         sorted.sort_unstable();

@@ -1,8 +1,8 @@
-//! Whose turn a text stands in: what each token of a chat template does to it.
+//! Whose turn a text is in: what each token of a chat template does to it.
 
 use crate::dialect::TokenClass;
 
-/// Whose turn the text stands in.
+/// Whose turn the text is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum TextTurn {
     /// The model's.

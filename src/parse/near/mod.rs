@@ -1,8 +1,8 @@
 //! Near calls: text that is meant as a call and fits no syntax of calls.
 //!
-//! In comes what a message says beside its calls, once it is over; out goes the first place where a
-//! known tool's name and its parameters stand as a call's do, though nothing of it could be read: a
-//! marker is misspelt, a bracket is missing, the name is. Prose that speaks of a tool, code in a
+//! The input is the text of a message beside its calls, once the message is over. The result is the first place
+//! where a known tool's name and its parameters are arranged as in a call that could not be read: a
+//! marker or the name is misspelt, or a bracket is missing. Prose that speaks of a tool, code in a
 //! fence, a quotation and a list of tools are none.
 //!
 //! ```text
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A slip of one character is looked past in marks, names and keys. Whoever tells the model of it
-//! shows the text where it stands.
+//! shows the text where it is.
 
 mod segment;
 mod words;
@@ -31,7 +31,7 @@ const MOST: usize = 64 << 10;
 /// Bytes of a call that are looked at.
 const SEGMENT: usize = 1 << 10;
 
-/// Bytes in which its tool's name stands.
+/// Limit on the bytes that contain the tool's name.
 const NAME_WITHIN: usize = 400;
 
 /// Places that are looked at.
@@ -81,6 +81,7 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
             continue;
         }
         let is_fenced = fence.is_some() && last_fence.is_some_and(|from| from <= start);
+        // A fence quotes the calls in it, unless it is the message's last one.
         let is_quoted =
             begins.starts_with("> ") || begins.starts_with("| ") || is_example || (fence.is_some() && !is_fenced);
         if is_quoted || line.starts_with('\t') || line.len() - begins.len() > 3 {

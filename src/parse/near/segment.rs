@@ -50,6 +50,7 @@ impl Segment<'_> {
         let given: Vec<_> = words.iter().filter(|word| word.is_key() && self.parameter(word).is_some()).collect();
         let takes_nothing = self.tool.parameters().next().is_none();
         let is_quoted = self.text.trim_start().starts_with(['"', '\'']);
+        // A single delimiter may be prose: it needs a parameter beside it, if the tool has any.
         if self.begins_call
             && !is_quoted
             && let Some((dialect, count)) = self.marks.found_in(self.text)

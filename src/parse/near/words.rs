@@ -1,4 +1,4 @@
-//! Words of a text, and what stands around each.
+//! Words of a text, and what is around each.
 
 use crate::tools::Tool;
 

@@ -106,7 +106,7 @@ impl CallObject<'_> {
         let tool = call.take(&mut object, &self.keys.tool);
         let action = [self.keys.tool[0].clone(), ACTION.to_owned()];
         let tool = tool.or_else(|| call.take(&mut object, &action));
-        // Whether the tool's own parameters stand beside its name is known by its schema only
+        // Whether the tool's own parameters are beside its name is known by its schema only
         // (`hermes/flat`, `hermes/flat_with_another_key`).
         let known = || self.tables.named_tool(tool.as_ref()?.as_str()?.trim());
         let arguments = match take_flat(&mut object, known, self.keys) {

@@ -1,6 +1,6 @@
 //! An object with bare keys and texts between tokens.
 //!
-//! It is JSON as it comes ([`Delimited`]), which is handed on as far as it is valid.
+//! It is JSON as it comes ([`Delimited`]), which is emitted as far as it is valid.
 
 use crate::json::window::{Match, No, Window, begins};
 use crate::json::{Delimited, DelimitedStep, JsonStep, Lexer};
@@ -17,7 +17,7 @@ pub(crate) struct DelimitedObject {
     /// The JSON so far.
     json: String,
     lexer: Lexer,
-    /// The offsets up to which the lexer has read it, and up to which it was handed on.
+    /// The offsets up to which the lexer has read it, and up to which it was emitted.
     lexed: usize,
     told: usize,
     is_valid: bool,
@@ -65,9 +65,9 @@ impl DelimitedObject {
         call.restated = unchanged.is_some_and(|unchanged| unchanged < self.told);
     }
 
-    /// Hands on what is known to be good. What is told is no longer as long as what was written, so
-    /// that all of it stands at `at`, where the object begins: its bytes are told with the call's
-    /// end (`gemma/preview_stops`).
+    /// Emits the part that is known to be valid. Its length differs from that of the text as written, so its
+    /// span is empty, at `at`, the start of the object: the bytes are those of the call's end
+    /// (`gemma/preview_stops`).
     fn hand_on(&mut self, at: u64, out: &mut CallOut<'_, '_>) {
         if out.is_over_limit() {
             // Nothing of it is read any more.

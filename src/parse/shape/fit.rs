@@ -32,7 +32,7 @@ pub(crate) fn begins_with_parameter(tool: &Tool, object: &str) -> bool {
 
 /// Takes the tool's name, or an object with name and arguments, out from under `wrapper`, as
 /// OpenAI's interface has them; the name is put under `tool_key`. Yields what is wrong if the
-/// same stands beside it and says something else.
+/// same is beside it and says something else.
 pub(crate) fn unwrap_function(object: &mut Map<String, Value>, wrapper: &str, tool_key: &str) -> Option<Fault> {
     let inner = match object.shift_remove(wrapper)? {
         Value::Object(inner) => inner,
@@ -48,8 +48,8 @@ pub(crate) fn unwrap_function(object: &mut Map<String, Value>, wrapper: &str, to
     fault
 }
 
-/// Takes the arguments that stand beside the tool's name out of `object`, a call without it:
-/// `{"name": "f", "a": 1}`. `None` unless all that stands there is a parameter or what a call
+/// Takes the arguments that are beside the tool's name out of `object`, a call without it:
+/// `{"name": "f", "a": 1}`. `None` unless all that is there is a parameter or what a call
 /// may have beside them, and they fit. `tool` is asked for only where it matters.
 pub(crate) fn take_flat<'t>(
     object: &mut Map<String, Value>,

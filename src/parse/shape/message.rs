@@ -49,17 +49,17 @@ pub(crate) struct WholeMessage {
     closers: &'static str,
     /// Server and tool of the first call.
     first: Option<CalledTool>,
-    /// Tools take the arguments of all its calls: it is a call before prose, too.
+    /// The tools accept the arguments of all calls: then prose may follow.
     fits: bool,
     /// Why one of several cannot be read: then none is a call.
     failed: Option<NotACallReason>,
-    /// After the last object, or the last bracket around it.
+    /// The offset after the last object, or after the last bracket around it.
     end: u64,
-    /// An object of it began.
+    /// An object has begun.
     begun: bool,
-    /// The first call's name is its object's key.
+    /// The name of the first call is the key of its object.
     keyed: bool,
-    /// A bracket came that nothing opened: only the end may follow.
+    /// An unopened bracket was closed: only the end may follow.
     surplus: bool,
     /// A second pair of braces is around the object.
     doubled: bool,
@@ -332,7 +332,7 @@ impl CallShape for WholeMessage {
         }
         let rest = window.past_space(&mut self.cursor);
         let Some(byte) = rest.bytes().next() else { return Step::More };
-        // After a list in an object only the object's end may stand.
+        // After a list in an object only the end of the object may follow.
         let may_go_on = !self.closers.ends_with('}') && !self.surplus;
         match (&self.state, byte) {
             (MessageState::Start, b'[') => self.open_list("]", self.cursor + 1),

@@ -21,7 +21,7 @@
 //!
 //! A further shape is a file here, a line in [`OPENERS`] and a variant of
 //! [`Shape`](crate::dialect::Shape) for its data; `tests/smallest.rs` is one.
-//! The last five have no marker: their line stands in [`MARKERLESS`], and
+//! The last five have no marker: their line is in [`MARKERLESS`], and
 //! `tests/smallest_bare.rs` is such a one.
 
 mod arrows;

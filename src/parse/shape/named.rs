@@ -64,8 +64,8 @@ pub(crate) struct NamedObject {
 enum Syntax {
     #[default]
     Json,
-    /// Flags or arrows in braces, and whether the brace around name and arguments was closed. Such braces are told as
-    /// those of damaged JSON.
+    /// Flags or arrows in braces, and whether the brace around name and arguments was closed. Such braces are reported
+    /// like those of damaged JSON.
     Arrows(bool),
     /// Elements with this token before each tag.
     Elements(&'static str),
@@ -428,7 +428,7 @@ const GROUP_CLOSES: usize = usize::MAX - 1;
 /// A way to write calls of which `text` begins with one; yields its index and
 /// its head's length. Of those that fit the first counts.
 pub(crate) fn call_of(named: &Named, text: &str, more: bool) -> Match<(usize, usize)> {
-    // Ways that have one head stand one after another.
+    // Forms with the same head are neighbours.
     let mut before: Option<(&[HeaderPiece], usize)> = None;
     for (i, call) in named.calls.iter().enumerate() {
         let length = match before {
@@ -476,7 +476,7 @@ impl Closer for Closers<'_> {
         let own = unit(ends(self.close, text, more)).either(unit(fence)).either(outer);
         let groups =
             self.named.iter().flat_map(|named| &named.groups).map(|group| unit(begins_token(text, &group.close, more)));
-        // The next call of the same kind; a token may stand anywhere, other openers in strings as well.
+        // The next call of the same kind; a token may be anywhere, other openers in strings as well.
         let next = self.named.iter().flat_map(|named| &named.calls).map(|call| match call.opener() {
             Some(opener) if line_start || opener.starts_with("<｜") => unit(begins_token(text, opener, more)),
             _ => Err(No),

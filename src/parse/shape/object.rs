@@ -29,7 +29,7 @@ pub(crate) struct MarkedObject {
     value_start: u64,
     server: Option<String>,
     tool: Option<String>,
-    /// The key that the arguments stand under.
+    /// The key that the arguments are under.
     arguments_key: &'static str,
     end: Option<u64>,
     closed: bool,

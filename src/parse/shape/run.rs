@@ -68,7 +68,7 @@ impl ObjectRun {
             Some(b'[') if !self.array => json_prefix(text, more).map(Following::Object),
             Some(b'`' | b'~' | b'\'') => match self.fence {
                 Some(fence) => self.fence_end(text, fence, more).map(Following::FenceClose),
-                // A marker line's objects may stand in a fence each (`type_marker/two_fences`).
+                // A marker line's objects may be in a fence each (`type_marker/two_fences`).
                 None if self.was_fenced && self.marked.is_line() => self.further_fence(text, more),
                 // After a bare object, or a token, a fence is none of the marker's: it is judged as every other, and
                 // may show an example (`fences/after_a_marked_call`, `fences/between_marked_calls`).
@@ -148,7 +148,7 @@ impl Opens for Markers {
             }
             let marker = begins(text, &wrapper.open, more);
             let found = marker.and_then(|()| marker_prefix(text, length, more)).map(|_| ());
-            // What stands in the braces may be no JSON, where the dialect has such calls.
+            // What is in the braces may be no JSON, where the dialect has such calls.
             let other = match (found, &marked.spec.named) {
                 (Ok(()), Some(named)) => unit(call_of(named, text, more)),
                 _ => Err(No),

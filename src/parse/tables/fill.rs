@@ -24,7 +24,7 @@ impl Tables {
     pub(crate) fn fill_lexicon(&mut self) {
         let length = |tag: &str| tag.len() + "</>".len();
         for (_, block) in &self.blocks {
-            // One that breaks off is told to whoever asks why it is no call (`Tables::mark`).
+            // A truncated one is reported to a caller that asks for rejected candidates (`Tables::mark`).
             if let Some(lead) = block.tag.as_bytes().first_chunk::<2>() {
                 self.lexicon.tag.add(lead, Kinds::PARTIAL);
             }
@@ -106,7 +106,7 @@ impl Tables {
                 for before in ["", "*", "_"] {
                     self.lexicon.line.add_any_case(&format!("{before}{lead}"), Kinds::MARKER);
                 }
-                // Any number of them may stand before it.
+                // Any number of them may be before it.
                 [b"**", b"*_", b"_*", b"__"].iter().for_each(|signs| self.lexicon.line.add(*signs, Kinds::MARKER));
             }
         }
@@ -151,7 +151,7 @@ impl Tables {
 fn add_fences(lexicon: &mut Lexicon) {
     for sign in *b"`~'" {
         lexicon.line.add(&[sign, sign], Kinds::FENCE);
-        // The first item of a list, whose fence stands after its number.
+        // The first item of a list, whose fence is after its number.
         for number in [b"1.", b"1)"] {
             // After more space than one, whatever follows.
             for space in [&[sign][..], &[b' ', sign], &[b'\t', sign], b"  ", b" \t", b"\t ", b"\t\t"] {
@@ -202,7 +202,7 @@ fn add_turns(lexicon: &mut Lexicon) {
             lexicon.line.add(&[b"\r\n", &*lead].concat(), Kinds::TURN);
         }
     }
-    // Of several blank lines the first begins.
+    // If several blank lines come before it, the first of them begins it.
     [b"\r\n\r", b"\r\n\n"].iter().for_each(|lines| lexicon.line.add(*lines, Kinds::TURN));
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct Tables {
     pub(crate) marks: Vec<&'static ReasoningMark>,
     /// Names of quoting blocks that tools or parameters have.
     pub(crate) named_blocks: Vec<&'static str>,
-    /// Tags that results stand in, but for those with the name of a tool or a parameter.
+    /// Tags that results are in, but for those with the name of a tool or a parameter.
     pub(crate) result_tags: Vec<&'static str>,
     /// The dialects whose openers hold a name.
     pub(crate) named: Vec<NamedDialect>,
@@ -95,7 +95,7 @@ impl Tables {
                 Shape::Element(blocks) => tables.blocks.extend(blocks.iter().map(|b| (dialect, b))),
                 Shape::ToolTag => {
                     tables.tags = Some(dialect);
-                    // Of tools with the same tag the first counts.
+                    // The first of several tools with the same tag counts.
                     let tags = tables.tools.iter().enumerate().rev().map(|(i, tool)| (tool.tag.clone(), i));
                     tables.tool_tags = tags.collect();
                 }

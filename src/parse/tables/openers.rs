@@ -235,7 +235,7 @@ impl OpenerFinder<'_> {
 pub(crate) struct KnownMarks {
     /// The bracket and the text after it, in small letters.
     known: HashSet<String>,
-    /// Those that hold what ends a name; looked for one by one.
+    /// Marks that contain a character which ends a name; they are compared one by one.
     odd: Vec<String>,
 }
 
@@ -269,7 +269,7 @@ impl KnownMarks {
                 _ => None,
             };
             let Some(word) = word.map(|word| mark[..1].to_owned() + &word.to_lowercase()) else { continue };
-            // A name may be glued to it, as in `<call:NAME>`.
+            // A name may be directly beside it, as in `<call:NAME>`.
             let is_open = !mark.ends_with(ends_name);
             let is_odd = is_open || (word.starts_with('<') && word[1..].contains(ends_name));
             if known.insert(word.clone()) && is_odd {

@@ -1,7 +1,7 @@
 //! Calls that no marker announces: where they may begin.
 //!
 //! ```text
-//!   Text ──`{"name"`, `[f(`, `f(` of a known tool──▶ open call, held ──┬─ all of it is calls: handed on
+//!   Text ──`{"name"`, `[f(`, `f(` of a known tool──▶ open call, held ──┬─ all of it is calls: emitted
 //!                                                                      ├─ cut off, and certain to be a call: `truncated`
 //!                                                                      └─ anything else: text, read on where it failed
 //! ```
@@ -93,7 +93,7 @@ impl Scanner {
         Ok(is_described || self.context.lines().lists_tools)
     }
 
-    /// At a `[`: a list of calls in Python's syntax. What came before was handed on.
+    /// At a `[`: a list of calls in Python's syntax. What came before was emitted.
     pub(super) fn python_list(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         if !self.may_be_bare() {

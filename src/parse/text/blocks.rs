@@ -1,4 +1,4 @@
-//! Blocks that quote what stands in them, from their opener to their closer or the end.
+//! Blocks that quote what is in them, from their opener to their closer or the end.
 
 use crate::dialect::{BlockForm, QUOTING_BLOCKS, QuotingBlock};
 use crate::event::QuotedIn;
@@ -39,7 +39,7 @@ impl OpenBlock {
     }
 
     /// The block that `text`, at a `<` or a `[`, opens, and the length of its opener. `begins_line`:
-    /// nothing stands before it on its line. `is_name`: a tool or a parameter has this name.
+    /// nothing is before it on its line. `is_name`: a tool or a parameter has this name.
     pub(super) fn opened_by_mark(
         text: &str,
         begins_line: impl FnOnce() -> bool,

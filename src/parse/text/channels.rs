@@ -13,7 +13,7 @@ use crate::parse::marks::turn::{RoleToken, TextTurn};
 use crate::parse::shape::named::{call_of, open_call};
 use crate::parse::tables::{NamedDialect, NamedForm};
 
-/// With what a message to a function goes on whose role the chat template wrote.
+/// The continuation of a message to a function whose role the chat template wrote.
 const RECIPIENT: &str = "to=functions.";
 
 impl Scanner {

@@ -8,9 +8,9 @@
 //!
 //! Nearly all text only passes: its bytes are copied into a small buffer, and a line is
 //! looked at when the buffer is full or something begins on it. A marker and a call end
-//! what is known of their line, but for its start. All that is told here follows from the
-//! stream alone, wherever chunks end: the first [`START`] bytes of a line, its last [`TAIL`]
-//! and what was told of the lines before.
+//! what is known of their line, but for its start. The result depends only on the
+//! stream, not on its chunks: on the first [`START`] bytes of a line, its last [`TAIL`],
+//! and the result for the lines before.
 
 mod lines;
 mod marks;
@@ -22,21 +22,21 @@ use crate::json::window::{Window, last_char};
 use lines::{LineStart, Lines, START, TAIL};
 pub(super) use marks::Marks;
 
-/// Room for text that was not looked at.
+/// Capacity for text that was not examined yet.
 const ROOM: usize = 4096 - SHORT;
 
-/// Most bytes of a short chunk: there is always room for one.
+/// Maximum bytes of a short chunk, which always fits.
 const SHORT: usize = 32;
 
-/// So much text is worth a look for a line that says enough.
+/// Minimum text that is examined for a line that decides the context.
 const WORTH: usize = 256;
 
 /// The surroundings of a position in the text between calls.
 pub(crate) struct Context {
-    /// Text of the open line and of lines before it that were not told yet.
+    /// Text of the open line and of earlier lines that were not examined yet.
     bytes: [u8; ROOM + SHORT],
     length: usize,
-    /// No line ends before it.
+    /// No line ends before this offset.
     searched: usize,
     /// The open line's first bytes are gone.
     is_cut: bool,
@@ -128,7 +128,7 @@ impl Context {
         }
     }
 
-    /// Drops what is not needed. Lines that say nothing of those that follow are not even told.
+    /// Drops text that is not needed. Lines that do not affect those after them are not examined.
     fn make_room(&mut self) {
         self.drop_settled();
         if self.length > ROOM / 2 {

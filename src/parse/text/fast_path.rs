@@ -1,11 +1,11 @@
-//! The way that nearly all of a stream takes: handed on as it comes.
+//! The fast path, which emits most of a stream unchanged.
 //!
-//! Between calls that is plain text, while nothing is held and all that such
-//! text would change was changed by text before it. In a call it is a value
-//! whose text is its own preview. A chunk in which nothing may begin or end is
-//! then one event and needs nothing else, in JSON the lexer alone. The scanner
-//! sees it neither before nor after; it is told where the text stands as soon as
-//! something else comes.
+//! Between calls it takes plain text, while nothing is held and everything that such
+//! text would change was changed by text before it. In a call it takes a value
+//! whose text is its own preview. A chunk in which nothing can begin or end is
+//! then one event and needs nothing else, in JSON only the lexer. The scanner
+//! does not see it; it gets the position of the text as soon as
+//! something else follows.
 
 use crate::event::{Event, Region};
 use crate::parse::emit::prose::Prose;

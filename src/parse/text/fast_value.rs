@@ -1,4 +1,4 @@
-//! More of a value in an open call's arguments that is handed on as it comes: its text is its own preview, so that in JSON
+//! More of a value in an open call's arguments that is emitted as it comes: its text is its own preview, so that in JSON
 //! the lexer alone reads it.
 
 use crate::event::Event;
@@ -22,13 +22,13 @@ pub(crate) struct FastValue {
 /// The syntax that the value is written in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ValueKind {
-    /// A text that is taken as it stands, to be a JSON string; a `<` may end it, and a line
+    /// A text that is taken as it is, to be a JSON string; a `<` may end it, and a line
     /// break before that is not its.
     Verbatim,
     /// JSON, and what begins the tag that may end the call in it, if one can.
     Json {
         closer: Option<CloserStart>,
-        /// It stands inside a string and outside escapes.
+        /// It is inside a string and outside escapes.
         in_string: bool,
     },
 }
@@ -41,7 +41,7 @@ pub(crate) struct CloserStart {
 }
 
 impl ValueKind {
-    /// The syntax of a value that was handed on up to `at`, if more of it may be.
+    /// The syntax of a value that was emitted up to `at`, if more of it may be.
     pub(crate) fn of(value: OpenValue<'_>, at: u64) -> Option<Self> {
         match value {
             OpenValue::Json(json) if json.is_settled(at) => Some(ValueKind::json(&json.closer, json.in_string())),
@@ -116,7 +116,7 @@ impl FastValue {
         }
     }
 
-    /// Hands on more of the value. What JSON cannot hold as it is, is escaped in `scratch`.
+    /// Emits more of the value. What JSON cannot hold as it is, is escaped in `scratch`.
     #[inline]
     pub(crate) fn hand_on(&mut self, chunk: &str, scratch: &mut String, sink: &mut impl FnMut(Event<'_>)) {
         let span = self.at..self.at + chunk.len() as u64;

@@ -177,7 +177,7 @@ impl Scanner {
     /// between fences with calls may be on the next line. Yields the length up to that.
     fn numbered(&self, text: &str, more: bool) -> Match<usize> {
         let digits = text.bytes().take(MAX_DIGITS).take_while(u8::is_ascii_digit).count();
-        // Only the first item's number is told by a trigger, wherever a chunk ends.
+        // Only the first item's number has a trigger, so that the result does not depend on the chunks.
         let is_told = &text[..digits] == "1" || self.emitter.waits_for_fence();
         if self.fence.is_some() || digits == 0 || !is_told {
             return Err(No);

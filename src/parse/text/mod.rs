@@ -49,7 +49,7 @@ use crate::parse::text::context::{Context, Marks};
 use crate::parse::text::open::OpenCall;
 use crate::parse::text::state::{CallGroup, Channels, Reasoning};
 
-/// The position where the text between calls stands.
+/// The position of the text between calls.
 pub(crate) struct Scanner {
     pub(crate) tables: Arc<Tables>,
     emitter: Emitter,

@@ -17,7 +17,7 @@ impl Scanner {
         window: &Window<'_>,
         sink: &mut Sink<'_>,
     ) -> Recognised {
-        // The group's values may be glued to their tags.
+        // The group's values may be directly beside their tags.
         let mut glued = self.tables.named[named].named.groups.iter().filter(|group| group.glued);
         let glued = glued.any(|group| begins_token(window.from(self.at), &group.open, false).is_ok());
         self.group = Some(CallGroup { named, is_open: true, glued, is_near: true });
@@ -53,7 +53,7 @@ impl Scanner {
     }
 
     /// Bytes of what belongs to the open call's run or group at the start of `text`, which
-    /// stands right after the call.
+    /// is right after the call.
     pub(super) fn after_syntax(&self, text: &str, more: bool) -> Match<usize> {
         let dialect = self.call.as_ref().map(|call| call.dialect);
         let groups = self.tables.named.iter().filter(|known| Some(known.dialect) == dialect);

@@ -21,7 +21,7 @@ impl Scanner {
         }
     }
 
-    /// Opens the first object of a run, or a further one, and hands on what leads to it.
+    /// Opens the first object of a run, or a further one, and emits what leads to it.
     pub(super) fn open_object(
         &mut self,
         run: ObjectRun,
@@ -109,7 +109,7 @@ impl Scanner {
         Ok(self.wrapper(space + length, kind, window, sink))
     }
 
-    /// Hands on syntax of a run or a group.
+    /// Emits syntax of a run or a group.
     pub(super) fn wrapper(
         &mut self,
         length: usize,

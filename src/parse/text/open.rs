@@ -45,7 +45,7 @@ pub(crate) struct OpenCall {
     pub(super) marks: Marks,
     /// It is over here, and what follows decides whether it is quoted.
     pub(super) ended_at: Option<u64>,
-    /// The run of backticks that it stands right after ends it, on its first line.
+    /// The run of backticks that it is right after ends it, on its first line.
     pub(super) span: Option<OpenSpan>,
     think_ends: bool,
     /// The position where it is, as far as its opener tells.
@@ -88,7 +88,7 @@ impl OpenCall {
         }
     }
 
-    /// Opens it at this placement, as far as its opener tells of that. `reads_reasoning`: reasoning is told apart from
+    /// Opens the call at this placement, as far as its opener shows it. `reads_reasoning`: reasoning is separated from
     /// the answer.
     pub(super) fn open(&mut self, at: Placement, marks: Marks, reads_reasoning: bool, emitter: &mut Emitter) {
         self.marks = marks;
@@ -145,7 +145,7 @@ impl OpenCall {
         }
     }
 
-    /// Returns the position where the call is in a value that is handed on as it comes, all up to `at`.
+    /// Returns the position where the call is in a value that is emitted as it comes, all up to `at`.
     pub(crate) fn fast_value(&mut self, at: u64, index: u32, reasoning_channel: bool) -> Option<FastValue> {
         if self.head.is_some() || self.ended_at.is_some() || self.span.is_some() {
             return None;
@@ -206,7 +206,7 @@ impl OpenCall {
         }
     }
 
-    /// Hands on a series of calls that ends at `end`. After calls that are final there, the further ones are text.
+    /// Emits a series of calls that ends at `end`. After calls that are final there, the further ones are text.
     fn hand_on(
         mut self,
         end: u64,
@@ -346,7 +346,7 @@ impl OpenCall {
         // What names no tool is no call that was damaged, and what closes nothing in it says of the
         // calls before it what it says in text (`mixed/closer_after_a_brace`).
         let damage = emitter.region.known_damage();
-        // Of one past the limit a part is gone.
+        // A part of a call past the limit is lost.
         let is_error = read.is_err() && self.at.quoted_in.is_none() && self.head.is_none();
         let stray = match is_error {
             true if is_unnamed => damage.stray_in(text),

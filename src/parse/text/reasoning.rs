@@ -63,7 +63,7 @@ impl Scanner {
         }
         let named = &self.tables.config.reasoning_marks;
         let is_named = |mark: &&&'static ReasoningMark| named.iter().any(|open| open == mark.open);
-        // Of a model that is known to write a mark, the template may have written its opener.
+        // If the model is known to write a mark, the template may have written its opener.
         if self.emitter.region.is_undecided {
             let marks = self.tables.marks.iter().filter(is_named);
             let closed = marks.map(|mark| begins(text, mark.close, more).map(|()| (*mark, true, mark.close.len())));

@@ -10,11 +10,11 @@ pub(super) struct Reasoning {
     mode: ReasoningMode,
     /// The text comes from a separate field.
     pub(super) is_field: bool,
-    /// A tag, a mark or a field came: what is reasoning is told by them.
+    /// A tag, a mark or a field occurred, which separates the reasoning.
     pub(super) is_told: bool,
-    /// The mark that opened it, where it is none of the think tags.
+    /// The mark that opened it, if that is not a think tag.
     pub(super) mark: Option<&'static ReasoningMark>,
-    /// Nothing before that mark told of reasoning.
+    /// Nothing before that mark indicated reasoning.
     pub(super) is_first_block: bool,
     /// A think tag closes what that mark opened, too.
     pub(super) think_closes: bool,
@@ -27,13 +27,13 @@ impl Reasoning {
         Reasoning { mode, ..Reasoning::default() }
     }
 
-    /// Returns `true` if reasoning is told apart from the answer.
+    /// Returns `true` if reasoning is separated from the answer.
     #[inline]
     pub(super) fn is_read(&self) -> bool {
         self.mode != ReasoningMode::Off
     }
 
-    /// Returns `true` if `</think>` says something, wherever it stands.
+    /// Returns `true` if `</think>` is significant anywhere.
     #[inline]
     pub(super) fn reads_think_tags(&self) -> bool {
         self.is_read() || self.is_field
@@ -99,7 +99,7 @@ pub(super) struct CallGroup {
     pub(super) named: usize,
     /// The group's opener came, and its closer did not yet.
     pub(super) is_open: bool,
-    /// Values in it are glued to their tags.
+    /// Values in it are directly beside their tags.
     pub(super) glued: bool,
     /// Only white space came since the call or the opener.
     pub(super) is_near: bool,

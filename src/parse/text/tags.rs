@@ -245,7 +245,7 @@ impl Scanner {
     /// Checks whether marks that were open before the open call, which ends at `at`, are closed after it.
     pub(super) fn closed_after(&self, at: u64, window: &Window<'_>) -> Match<QuotedIn> {
         let Some(call) = &self.call else { return Err(No) };
-        // Of a call past the limit on bytes there is too little left to make it text
+        // Too little is left of a call past the limit on bytes to make it text
         // (`limits/past_both_in_quotation_marks`, `limits/past_both_in_a_code_span`).
         if call.marks.is_empty() || call.at.quoted_in.is_some() || self.fence.is_some() || call.head.is_some() {
             return Err(No);

@@ -66,7 +66,7 @@ fn begins_token(text: &str, token: &TemplateToken, more: bool) -> Match<(usize, 
     let known = OTHER_ROLES.iter().fold(own, |found, name| found.else_try(|| role(name, RoleToken::Other)));
     known.else_try(|| match text[length..].bytes().next() {
         Some(b'<' | b'[') => Ok((length, None)),
-        // A tool's name stands there (`functions.f to=assistant`).
+        // The role is a tool's name (`functions.f to=assistant`).
         Some(byte) if end == "<|" && byte.is_ascii_alphanumeric() => Ok((length, Some(RoleToken::Other))),
         Some(_) => Ok((length, Some(RoleToken::Unknown))),
         None if more => Err(Undecided),

@@ -27,7 +27,7 @@ impl Scanner {
         }
     }
 
-    /// Returns `true` if another's words may be told here by a line or a tag.
+    /// Returns `true` if a line or a tag here can begin another's turn.
     fn hears_others(&self) -> bool {
         self.fence.is_none()
             && self.context.block.is_none()
@@ -48,7 +48,7 @@ impl Scanner {
     /// own name in it (`Assistant:`) goes on with what was invented.
     pub(super) fn turn_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = line;
-        // Of a blank line and the one after it the first begins.
+        // If blank lines come before it, the first of them begins it.
         let blank = text.bytes().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         let inner = &text[blank..];
         let lines = OTHERS_LINES.at(inner);

@@ -133,7 +133,7 @@ impl ConversationText {
             || self.results.iter().any(|text| words(text).any(|word| is_number(number, &word)))
     }
 
-    /// As [`is_number_said`](Self::is_number_said), but part of another number is enough.
+    /// Like [`is_number_said`](Self::is_number_said), but part of another number is enough.
     fn has_number(&self, number: &str) -> bool {
         let is_in = |text: &str| text.contains(number) || is_number_in(number, text);
         is_in(&self.person) || self.results.iter().any(|text| is_in(text))

@@ -142,7 +142,7 @@ impl ConversationText {
         members.into_iter().any(|member| !is_known(&arguments[member]))
     }
 
-    /// As [`ungrounded`](ConversationText::ungrounded), for a call that is known to be wrong: a value that differs from those in
+    /// Like [`ungrounded`](ConversationText::ungrounded), for a call that is known to be wrong: a value that differs from those in
     /// results counts as well.
     pub(in crate::turn) fn mistaken(&self, arguments: &Value, tool: &Tool) -> Option<Ungrounded> {
         self.wrong(arguments, tool, &|name, value, found| match found {
@@ -272,7 +272,7 @@ impl ConversationText {
         ids
     }
 
-    /// The one path of results that the person did not say and none of these arguments has.
+    /// The one path of results that the user did not say and none of these arguments has.
     pub(in crate::turn) fn only_new_path<'a>(&self, arguments: impl Iterator<Item = &'a Value>) -> Option<String> {
         let used: Vec<String> = arguments.flat_map(texts).collect();
         let is_new = |path: &&str| {
@@ -389,6 +389,7 @@ impl ConversationText {
             let is_address = text.contains('@') && !name.to_lowercase().ends_with("id");
             let is_whole = !text.contains(char::is_whitespace) && !is_address;
             let is_one = is_whole && !is_day(&text) && !lower.contains(&name.to_lowercase());
+            // A mentioned identifier is the right one only if no result gives another for this member or name.
             return is_id
                 && is_one
                 && !self.is_another_id(name, &text)

@@ -79,7 +79,7 @@ pub(super) enum Asking {
     Held(ToolChoice),
     /// Only the call that comes after results.
     Step,
-    /// As `Step`, with only some calls: those that read, for a question; or those that use known values or look them
+    /// Like `Step`, with only some calls: those that read, for a question; or those that use known values or look them
     /// up, if the last call named something that was not mentioned or that failed.
     Narrowed(Narrowed),
     /// The text for a member of this call, which the model only copied from a result, as a message of its own: a small

@@ -101,7 +101,8 @@ pub(super) fn ids_in(text: &str) -> impl Iterator<Item = Word<'_>> {
     words.map(Word::of)
 }
 
-/// Returns `true` if a word is an identifier by its form: letters followed by digits, or a hash of both.
+/// Returns `true` if a word has the form of an identifier: letters and digits, beginning with a letter (`a1`) or as
+/// long as a hash, unless it begins with a date.
 fn names_one(word: &str) -> bool {
     let has = |is_so: fn(char) -> bool| word.contains(is_so);
     let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));

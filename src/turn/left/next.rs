@@ -68,7 +68,7 @@ impl Shared {
         self.listed_beside(false).filter(|listed| looks(listed) && !self.found_nothing())
     }
 
-    /// As [`beside`](Self::beside); with `apart`, for a lookup a value may be in another part of the request.
+    /// Like [`beside`](Self::beside); with `apart`, for a lookup a value may be in another part of the request.
     fn listed_beside(&self, apart: bool) -> Option<Narrowed> {
         let (mentions, used, made, said) = (self.mentions(), self.used(), self.made(), self.said_things());
         made.iter().rev().filter(|made| made.succeeded()).find_map(|made| {

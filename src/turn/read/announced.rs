@@ -259,6 +259,7 @@ fn is_act(words: &[&str]) -> bool {
         |verb: &str| list("acts").contains(&verb) || list("changes").contains(&verb) || has_any(verb, "chinese_acts");
     let uses = matches!(*first, "use" | "using")
         && rest.iter().any(|word| list("tools").contains(word) || word.starts_with('`'));
+    // "Look forward to", "report back": such a verb is not an act on a thing.
     let is_other = rest.first().is_some_and(|next| matches!(*next, "back" | "forward"));
     let verbs = || is_verb(first) || bases(first, "ing").any(|base| is_verb(&base));
     !is_other && (uses || verbs() || is_like(words, "{act_phrases}"))

@@ -185,7 +185,7 @@ impl Draft {
         self.body.message.too_long = true;
     }
 
-    /// Ends the message and prepares the parser for the next one. Undecided text of a message that broke off is not
+    /// Ends the message and prepares the parser for the next one. Undecided text of a message that was cut off is not
     /// reported.
     pub(super) fn finish(
         &mut self,

@@ -175,7 +175,7 @@ impl Read {
         Ok((next, kept))
     }
 
-    /// Adds a message that broke off to the history: its text is kept, and none of its calls runs.
+    /// Adds a message that was cut off to the history: its text is kept, and none of its calls runs.
     ///
     /// # Errors
     /// The history refuses it.

@@ -198,6 +198,7 @@ impl FileContents {
         let numbered = without_numbers(content);
         let begins = numbered.as_ref().is_none_or(|(first, _)| *first <= 1);
         let stripped = numbered.map(|(_, text)| text);
+        // Line numbers that begin after 1 are those of a part of the file.
         if is_all && begins && !is_cut(content) {
             self.whole = Some(stripped.clone().unwrap_or_else(|| plain(content)));
         }

@@ -13,7 +13,7 @@ use crate::validate::work::nodes;
 /// each.
 const MAX_VISITS: usize = 200_000;
 
-/// As [`MAX_VISITS`], for each node of the value.
+/// Like [`MAX_VISITS`], for each node of the value.
 const VISITS_PER_VALUE: usize = 8;
 
 impl<'a> Coercion<'a> {

@@ -131,7 +131,7 @@ impl RankTable {
         pairs.extend((0..piece.len()).filter_map(|at| pair(&ends, at)));
         let mut parts = piece.len();
         while let Some(Reverse((_, at, end))) = pairs.pop() {
-            // Of a pair whose parts have been merged with others nothing is left.
+            // A pair is gone if its parts have been merged with others.
             let Some(middle) = ends[at].filter(|middle| *middle < end) else { continue };
             if ends[middle] != Some(end) {
                 continue;

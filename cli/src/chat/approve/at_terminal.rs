@@ -1,4 +1,4 @@
-//! The person at the terminal: a question in a line, below the box that shows the call.
+//! The user at the terminal: a question in a line, below the box that shows the call.
 
 use std::sync::{Arc, Mutex};
 
@@ -98,7 +98,7 @@ fn question(asked: &Question) -> String {
     let is_long = !asked.body.is_whole();
     let keys = |keys: &str| if is_long { format!("{keys}/s") } else { keys.to_owned() };
     let (keys, keys_once) = (keys("y/a/n"), keys("y/n"));
-    // The question and its answers stand in one row, with room for a letter, where a little of the call fits in.
+    // The question and its answers are in one row, with room for a letter, where a little of the call fits in.
     let rest = boxes::width(&format!("Run {name}? [{keys}] ")) + 2;
     let room = columns().saturating_sub(rest).clamp(LEAST_ARGUMENTS, ARGUMENTS);
     let call = format!("{name} {}", shortened(&asked.line, room));

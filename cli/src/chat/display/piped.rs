@@ -35,7 +35,7 @@ pub(super) struct Piped {
     waits_since: Option<Instant>,
     /// A line is open.
     open: bool,
-    /// Of this message nothing goes out before the turn is over.
+    /// Nothing of this message is written before the turn is over.
     held: bool,
 }
 
@@ -104,7 +104,7 @@ impl Piped {
         out.flush()
     }
 
-    /// Ends the line that text stands on: what follows is something else. Returns the words that
+    /// Ends the line that text is on: what follows is something else. Returns the words that
     /// have not gone out.
     pub(super) fn end_line(&mut self) -> io::Result<Option<String>> {
         self.waits_since = None;

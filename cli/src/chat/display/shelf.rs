@@ -36,7 +36,7 @@ impl Shelf {
         Ok((file, bytes.len()))
     }
 
-    /// Keeps this file and the newest others. What cannot be looked at stays.
+    /// Removes all but this file and the newest others. A file that cannot be examined stays.
     fn tidy(&self, newest: &Path) {
         let found = fs::read_dir(&self.0).into_iter().flatten().flatten().filter_map(|entry| {
             let about = entry.metadata().ok().filter(fs::Metadata::is_file)?;

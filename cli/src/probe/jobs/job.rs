@@ -19,7 +19,7 @@ pub(in super::super) struct Jobs {
     pub(in super::super) source: &'static str,
 }
 
-/// A question with tools and a world, and what is right.
+/// A question with tools and a simulated world, and the right result.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Job {
     pub(in super::super) id: String,

@@ -74,7 +74,7 @@ pub(super) fn counted(job: &Job, calls: &[(String, Map<String, Value>)]) -> (usi
         }
         wanted.len() - open.len()
     };
-    // Of several lists the one counts that is nearest to being made.
+    // If several lists are accepted, the one that was nearly made counts.
     let lists = job.wanted.iter().map(|list| (list.len(), right(list)));
     let (wanted, right) = lists.min_by_key(|(wanted, right)| wanted - right).unwrap_or_default();
     (wanted, right, calls.len() - first.len())
@@ -87,7 +87,7 @@ pub(super) struct JobScore {
     pub(super) kind: Option<JobKind>,
     /// Jobs that were put.
     pub(super) jobs: usize,
-    /// Of these, wholly right.
+    /// Of these, those that are wholly right.
     pub(super) done: usize,
     /// Between which parts `done` lies.
     pub(super) done_interval: Option<(f64, f64)>,

@@ -33,7 +33,7 @@ pub(super) enum CandidateKind {
 const SHOWN: usize = 40;
 
 impl Candidate {
-    /// Returns the opener or name, as it stands; the beginning of what was held.
+    /// Returns the opener or name, as written; the beginning of what was held.
     pub(super) fn found(&self, text: &str) -> String {
         let whole = &text[self.span.clone()];
         match self.kind {
@@ -72,7 +72,7 @@ fn tags(context: &Context<'_>, list: &mut Vec<Candidate>) {
         let known = context.config.catalog.as_ref().is_some_and(|catalog| catalog.knows(name.as_str()));
         let closer = || context.text[whole.end()..].contains(&format!("</{}>", name.as_str()));
         if !known && name.as_str().contains('_') && !is_dialects_own(name.as_str()) && closer() {
-            // What stands inside such an element are its parameters.
+            // The elements inside it are its parameters.
             list.push(Candidate { span: whole.range(), kind: CandidateKind::UnknownTag });
         }
     }

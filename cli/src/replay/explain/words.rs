@@ -47,7 +47,7 @@ pub(super) fn judge(context: &Context<'_>, candidate: &Candidate, region: Region
     verdict
 }
 
-/// Returns the verdict on an opener that the parser did not even hold, for where it stands.
+/// Returns the verdict on an opener that the parser did not even hold, for where it is.
 fn outside(before: &str, begins_line: bool) -> Verdict {
     let fence = |line: &&str| ["```", "~~~", "'''"].iter().any(|f| line.trim_start().starts_with(f));
     let line = before.rsplit('\n').next().unwrap_or_default().trim();

@@ -310,7 +310,7 @@ fn left_out(kept: usize, round: &Round) -> String {
     }
 }
 
-/// Returns the page of these recordings; above them stands what a server has to say of a request.
+/// Returns the page of these recordings; above them is what a server has to say of a request.
 fn render(taken: Vec<Taken>, about: Value) -> io::Result<String> {
     let recordings: Vec<Value> = taken.into_iter().map(Taken::finish).collect();
     let title = recordings.first().and_then(|recording| recording["title"].as_str()).unwrap_or("toolgraft");

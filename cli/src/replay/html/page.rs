@@ -107,8 +107,8 @@ fn folded(label: &str, text: &str) -> Value {
     json!({"kind": "folded", "label": label, "size": text.chars().count(), "text": Long::new(text)})
 }
 
-/// Returns a message that was sent; `results` says that it may carry those of calls, `prompt` that one of the user
-/// may begin with the prompt.
+/// Returns a message that was sent. `results`: a user's message contains the results of calls; `prompt`: it may begin
+/// with the prompt.
 pub(super) fn message(message: &Message, results: bool, prompt: bool) -> Vec<Value> {
     let label = match message.role {
         Role::System => "System prompt",

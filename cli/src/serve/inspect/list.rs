@@ -1,4 +1,4 @@
-//! The list of requests as a page, and what stands above the page of one.
+//! The list of requests as a page, and what is above the page of one.
 
 use std::time::UNIX_EPOCH;
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Pages run nothing, ask for nothing and are not kept by a browser. What a client, a model or
-//! a tool wrote stands in them as text.
+//! a tool wrote is in them as text.
 
 mod list;
 mod search;
@@ -35,7 +35,7 @@ pub(crate) const GUARDED: Guarded = Guarded {
     other_port: "--inspect without a port uses a free one",
 };
 
-/// A style may stand in a page: bars have their lengths there.
+/// Inline styles are allowed: they hold the lengths of bars.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 

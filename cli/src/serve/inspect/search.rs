@@ -1,5 +1,5 @@
-//! The search in the requests that are kept: the words are looked for as they stand together, in
-//! whatever was asked, answered, called or said.
+//! Searches the stored requests for the words as one phrase, in
+//! questions, answers, calls and texts.
 
 use crate::pages::doors;
 use toolgraft::message::DeltaKind;
@@ -9,7 +9,7 @@ use toolgraft_serve::Inspected;
 /// The query in the address of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Query {
-    /// As it was typed.
+    /// The query as typed.
     pub(super) typed: String,
     /// The page is to be loaded again by itself.
     pub(super) is_live: bool,

@@ -92,7 +92,7 @@ impl Project {
         Project::read_with(file, &|text| Ok(text.to_owned()), &|name| std::env::var(name).ok())
     }
 
-    /// As [`read`](Self::read), for a file that is taken over and not started: `reading` says
+    /// Like [`read`](Self::read), for a file that is taken over and not started: `reading` says
     /// in our words what it starts. Variables may still be unset.
     pub(crate) fn read_as(file: &Path, reading: &dyn Fn(&str) -> Result<String, Failure>) -> Result<Self, Failure> {
         Project::read_with(file, reading, &|name| Some(std::env::var(name).unwrap_or_default()))
@@ -131,14 +131,14 @@ impl Project {
 }
 
 /// Returns the folder without links, and the file's name in it. A file that is a link is not
-/// followed: `./server` in it means a program of the folder where the link stands.
+/// followed: `./server` in it means a program of the folder where the link is.
 pub(crate) fn place(file: &Path) -> std::io::Result<PathBuf> {
     let name = file.file_name().ok_or(std::io::ErrorKind::InvalidInput)?;
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Ok(folder.canonicalize()?.join(name))
 }
 
-/// Returns the variables that stand in a server's entry: `${NAME}`, `${NAME:-default}`, `${env:NAME}`.
+/// Returns the variables that are in a server's entry: `${NAME}`, `${NAME:-default}`, `${env:NAME}`.
 fn variables_of(transport: &TransportConfig) -> BTreeSet<String> {
     let texts: Vec<&String> = match transport {
         TransportConfig::Stdio { command, args, cwd, .. } => std::iter::once(command).chain(args).chain(cwd).collect(),

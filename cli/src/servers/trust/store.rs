@@ -77,7 +77,7 @@ impl TrustStore {
         self.write()
     }
 
-    /// Takes trust back; whether there was any.
+    /// Withdraws trust. Returns `true` if there was any.
     ///
     /// # Errors
     /// The store cannot be written; the text says why.

@@ -135,7 +135,7 @@ impl Database {
         ids().map_err(|e| failed(&self.path, e))
     }
 
-    /// Returns the conversations in which all of these words stand, the latest first.
+    /// Returns the conversations that contain all of these words, the latest first.
     pub(super) fn list(&self, words: &[String]) -> io::Result<Vec<Listed>> {
         self.listed(words).map_err(|e| failed(&self.path, e))
     }
@@ -225,7 +225,7 @@ fn has_all(text: &str, words: &[String]) -> bool {
     words.iter().all(|word| text.contains(word.as_str()))
 }
 
-/// Returns the first of the words that is not in the title, with the line in which it stands.
+/// Returns the first of the words that is not in the title, with the line in which it is.
 fn hit(title: &str, text: &str, words: &[String]) -> Option<(String, String)> {
     let title = title.to_lowercase();
     let word = words.iter().find(|word| !title.contains(*word))?;

@@ -50,7 +50,7 @@ pub(crate) struct Listed {
     pub(crate) usage: Option<Usage>,
     /// Bytes that it takes in the store.
     pub(crate) bytes: u64,
-    /// Of a search: a line with a word that the title has not, and the word.
+    /// In a search: a line with a word that the title lacks, and the word.
     pub(crate) hit: Option<(String, String)>,
 }
 

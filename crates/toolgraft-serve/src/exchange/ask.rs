@@ -105,7 +105,7 @@ impl Exchange {
                 since.push(message.chat(false));
                 continue;
             }
-            // The first message is the person's question, which the client's history holds; only
+            // The first message is the user's question, which the client's history holds; only
             // text after it is new, with which the model is told about an empty message.
             let text = match at {
                 0 => message.content.strip_prefix(&*question).unwrap_or_default().trim().to_owned(),

@@ -103,7 +103,7 @@ impl ContentsReader {
     }
 }
 
-/// Returns a result's text, and whether it is an error: a member `output`, `result` or `error` that stands alone, else
+/// Returns a result's text, and whether it is an error: a member `output`, `result` or `error` that is alone, else
 /// the whole object.
 fn result_text(response: Option<Value>) -> (String, bool) {
     let mut response = match response {

@@ -44,7 +44,7 @@ fn text_part(lines: impl Iterator<Item = String>) -> Value {
     json!({"type": "text", "text": lines.join("\n")})
 }
 
-/// Converts a text that the person did not type to a file with a text, with the members `about` before it.
+/// Converts a text that the user did not type to a file with a text, with the members `about` before it.
 fn file(block: &Value, about: &[&str], text: &str) -> Value {
     let name = block["title"].as_str().filter(|title| !title.is_empty()).unwrap_or("document");
     let about = about.iter().filter_map(|name| block[*name].as_str()).filter(|said| *said != name);

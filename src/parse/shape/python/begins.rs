@@ -37,7 +37,7 @@ impl Markerless for Calls {
         Stands::Line
     }
 
-    /// Lists are found wherever their bracket stands (`text/bare.rs`).
+    /// Lists are found wherever their bracket is (`text/bare.rs`).
     fn ahead(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
         if text.starts_with('[') { Err(No) } else { self.ahead_in_fence(text, tables, more) }
     }

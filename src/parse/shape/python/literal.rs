@@ -43,7 +43,7 @@ pub(crate) fn number(text: &str, repairs: &mut Vec<Repair>) -> Option<Value> {
     Some(value)
 }
 
-/// The digits without underscores, which may only stand between two digits.
+/// The digits without underscores, which may only be between two digits.
 fn without_underscores(digits: &str) -> Option<String> {
     let bytes = digits.as_bytes();
     let stands = |i: usize| {

@@ -128,8 +128,8 @@ impl ArgumentsReader {
         self.frames.len() >= self.max_depth
     }
 
-    /// Reads on, to the closing parenthesis or to what is no literal. `think_ends`:
-    /// `</think>` ends the call, but in a string that ends with its line.
+    /// Reads on, up to the closing parenthesis or to something that is not a literal. `think_ends`:
+    /// `</think>` ends the call, except in a string of a single line.
     pub(crate) fn next(&mut self, window: &Window<'_>, think_ends: bool) -> Step {
         loop {
             let step = match self.state {
@@ -413,6 +413,7 @@ impl Quoted {
                 b'<' => from = i + 1,
                 _ => {
                     let run = bytes[i..].iter().take(quotes).take_while(|byte| **byte == self.quote).count();
+                    // An apostrophe inside a word (`don't`) does not end a string in single quotes.
                     if run == quotes && self.quote == b'\'' && !self.triple && !self.raw {
                         let before = if i == 0 { window.before(base) } else { text[..i].chars().next_back() };
                         if let Some(()) = is_apostrophe(before, &text[i + 1..], window.more).decided()? {

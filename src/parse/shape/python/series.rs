@@ -176,7 +176,7 @@ impl Python {
                 if text.len() < 3 && more {
                     return Ok(Step::More);
                 }
-                // A marker may stand here, which is none of the series.
+                // A marker may be here, which is none of the series.
                 if tables.lexicon.leads_tag(text) {
                     self.series.is_open = skip.open > 0;
                     self.fails(skip.why, self.cursor);

@@ -21,7 +21,7 @@ use crate::json::window::{No, Window, leading_space};
 use crate::parse::marks::head::{Head, begins_token};
 use crate::parse::tables::{Tables, TagTool};
 
-/// A value that was found: its opening tag, and where it stands in the body.
+/// A value that was found: its opening tag, and where it is in the body.
 struct FoundTag<'t> {
     head: Head<'t>,
     start: usize,
@@ -109,7 +109,7 @@ impl<'t> ValueTags<'t> {
         self.tags.parameter(&self.text[at..], false).ok()
     }
 
-    /// Reads the value that begins at `start`; yields where the tag stands that follows it.
+    /// Reads the value that begins at `start`; yields where the tag is that follows it.
     fn value(&self, head: Head<'t>, start: usize, reading: &mut Reading<'t>) -> Option<usize> {
         let mut places = memchr::memchr_iter(b'<', &self.text.as_bytes()[start..reading.body]).map(|at| start + at);
         loop {
@@ -135,7 +135,7 @@ impl<'t> ValueTags<'t> {
                 if next.name != head.name && reading.is_unfilled(self.tool, next.name) {
                     let value = &self.text[start..at];
                     let is_line = value.trim().lines().count() <= 1 && !holds_brackets(value);
-                    // Glued to what stands around it where the values are, too.
+                    // No white space around it, as in the values.
                     let is_glued = !value.contains(char::is_whitespace)
                         && !self.text[at + next.length..].starts_with(char::is_whitespace);
                     return (is_line && (begins_line || is_glued)).then(|| reading.mended(head, start, at));

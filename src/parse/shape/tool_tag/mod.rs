@@ -105,7 +105,7 @@ struct Open {
     is_doubtful: bool,
     /// `true` if the value is wrapped in CDATA.
     cdata: bool,
-    /// Text up to here was handed on.
+    /// Text up to here was emitted.
     previewed: u64,
     /// Start of the closing tag, or of the `]]>`, that may end the value.
     close_at: u64,
@@ -168,7 +168,7 @@ impl ToolTag {
         self.open = Open { is_text: is_text && !(head.is_json && is_json), ..Open::default() };
     }
 
-    /// Only reached where a tag of the tool is known to stand, or white space or comments before it.
+    /// Only reached where a tag of the tool is known to be, or white space or comments before it.
     fn between(&mut self, tool: &TagTool, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         let rest = window.past_space(&mut self.cursor);
         if rest.is_empty() {
@@ -206,7 +206,7 @@ impl ToolTag {
         Step::Next
     }
 
-    /// Hands on the open value's key in the preview's JSON object.
+    /// Emits the open value's key in the preview's JSON object.
     fn key_delta(&mut self, out: &mut CallOut<'_, '_>) {
         self.scratch.clear();
         self.scratch.reserve(self.parameter.len() + 8);
@@ -328,7 +328,7 @@ impl CallShape for ToolTag {
         self.cursor
     }
 
-    /// Only a string value's text is handed on as it comes.
+    /// Only a string value's text is emitted as it comes.
     fn open_value(&mut self) -> Option<OpenValue<'_>> {
         let open = &mut self.open;
         let is_begun = self.state == TagState::Value && open.start.is_some();

@@ -20,7 +20,7 @@ pub(crate) enum Tags {
 }
 
 impl Tags {
-    /// Returns the delimiters of values where all are closed alike, and whether these are glued to the values.
+    /// Returns the delimiters of values where all are closed alike, and whether these are directly beside the values.
     pub(super) fn of_values(self) -> Option<(&'static [HeaderPiece], &'static str, bool)> {
         match self {
             Tags::Heads(NamedCall { arguments: NamedArguments::Tags { open, close, glued }, .. }) => {

@@ -288,7 +288,7 @@ impl ToolTag {
         }
     }
 
-    /// Hands on a string value's text up to the cursor, but for a line break that it may lose.
+    /// Emits a string value's text up to the cursor, but for a line break that it may lose.
     pub(super) fn preview(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
         let open = &mut self.open;
         if open.is_text && !open.cdata && open.start.is_some() && !out.is_over_limit() {
@@ -342,7 +342,7 @@ fn trailing_line_break_so_far(text: &str, leading: u64) -> usize {
     }
 }
 
-/// Hands on a piece of a string value as it is inside a JSON string.
+/// Emits a piece of a string value as it is inside a JSON string.
 fn string_delta(from: u64, to: u64, scratch: &mut String, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
     if to > from {
         out.delta(to, escaped(window.slice(from..to), scratch));

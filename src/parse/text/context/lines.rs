@@ -209,7 +209,7 @@ fn ends_with_colon(line: &[u8]) -> bool {
 }
 
 impl LineStart {
-    /// Of a line with these first bytes.
+    /// Reads the start of a line from its first bytes.
     pub(super) fn of(bytes: &[u8]) -> Self {
         let (mut columns, mut indent) = (0, 0);
         for byte in bytes {
@@ -271,7 +271,7 @@ fn item_length(line: &[u8]) -> Option<usize> {
     };
     match line.get(sign) {
         None | Some(b'\t' | b'\r') => Some(sign + 1),
-        // Text that stands further off is code in the item.
+        // Text that is further off is code in the item.
         Some(b' ') => match line[sign..].iter().take_while(|byte| **byte == b' ').count() {
             space if space <= CODE_INDENT => Some(sign + space),
             _ => Some(sign + 1),

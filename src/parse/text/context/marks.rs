@@ -31,7 +31,7 @@ const TAGS: [(&str, &str); 7] = [
 /// The mark around text that is struck out.
 const STRIKE: &str = "~~";
 
-/// By byte, whether a mark may begin with it.
+/// For each byte, `true` if a mark may begin with it.
 const MAY_BE_MARK: [bool; 256] = {
     let (mut may_be, mut byte) = ([false; 256], 0);
     while byte < 256 {
@@ -55,9 +55,9 @@ pub(crate) struct Marks {
     tags: [bool; TAGS.len()],
     /// Text that is struck out.
     struck: bool,
-    /// The kind of quotation for a call right after it.
+    /// The kind of quotation of a call right after this position.
     pub(crate) direct: Option<QuotedIn>,
-    /// Length of the run of backticks that it stands right after.
+    /// Length of the run of backticks that it is right after.
     pub(crate) run_before: usize,
 }
 
@@ -193,7 +193,7 @@ impl Marks {
     }
 
     /// Returns the kind of quotation for a call in the midst of a line, of which `text` follows it and holds neither
-    /// the line's end nor another call, so that the closing mark may stand further on.
+    /// the line's end nor another call, so that the closing mark may be further on.
     pub(crate) fn go_on_in(self, text: &str, begins_call: impl Fn(&str) -> bool) -> Option<QuotedIn> {
         let marks = self.without_apostrophes();
         let quoted_in = match () {
