@@ -169,7 +169,7 @@ impl Parser {
             && value.reasoning_channel == reasoning
             && value.passes(chunk, |at| self.scanner.lex_chunk(at, chunk))
         {
-            value.hand_on(chunk, &mut self.scratch, sink);
+            value.emit(chunk, &mut self.scratch, sink);
             return self.held.push_str(chunk);
         }
         self.read(reasoning, chunk, None, sink);

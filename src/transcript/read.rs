@@ -135,11 +135,11 @@ impl RecordingReader {
 
     fn object(&mut self, text: &str) -> Result<(), ReadError> {
         #[derive(Deserialize)]
-        struct Head {
+        struct TypedLine {
             #[serde(rename = "type")]
             kind: Option<String>,
         }
-        let head: Result<Head, ReadError> = self.parse(text);
+        let head: Result<TypedLine, ReadError> = self.parse(text);
         if !self.started && (head.is_err() || !text.trim_start().starts_with('{')) {
             return Err(self.no_session(match serde_json::from_str(text) {
                 Ok(serde_json::Value::Object(_)) => "an object without a valid `type`",

@@ -215,7 +215,7 @@ pub struct Decoder {
     fields: bool,
     /// `true` if tokens are reported with their alternatives.
     alternatives: bool,
-    handed_on: Map<String, Value>,
+    forwarded: Map<String, Value>,
     /// The index of the choice that is used: the first one that arrives.
     choice: Option<u64>,
     calls: CallAssembler,
@@ -311,7 +311,7 @@ impl Decoder {
             return;
         }
         if self.fields {
-            self.hand_on(&value);
+            self.forward(&value);
         }
         let error = value.get("error").filter(|e| !e.is_null());
         let foreign = value.get("choices").is_none() && value.get("usage").is_none();
@@ -336,13 +336,13 @@ impl Decoder {
         }
     }
 
-    fn hand_on(&mut self, value: &Value) {
+    fn forward(&mut self, value: &Value) {
         let Some(object) = value.as_object().filter(|object| object.contains_key("choices")) else { return };
         let is_known = |key: &str| matches!(key, "object" | "choices" | "usage" | "error");
         let fields = object.iter().filter(|(key, value)| !is_known(key) && !value.is_null());
         let fields: Map<String, Value> = fields.map(|(key, value)| (key.clone(), value.clone())).collect();
-        if fields != self.handed_on {
-            self.handed_on = fields.clone();
+        if fields != self.forwarded {
+            self.forwarded = fields.clone();
             self.queue.push_back(Ok(ModelEvent::Fields(fields)));
         }
     }

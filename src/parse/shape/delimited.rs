@@ -42,7 +42,7 @@ impl DelimitedObject {
         out: &mut CallOut<'_, '_>,
     ) -> Result<Option<u64>, Fault> {
         let step = self.body.next(window.from(*cursor), window.more, cursor, &mut self.json);
-        self.hand_on(start, out);
+        self.emit(start, out);
         match step {
             DelimitedStep::More => Ok(None),
             DelimitedStep::End(at) => Ok(Some(at)),
@@ -68,7 +68,7 @@ impl DelimitedObject {
     /// Emits the part that is known to be valid. Its length differs from that of the text as written, so its
     /// span is empty, at `at`, the start of the object: the bytes are those of the call's end
     /// (`gemma/preview_stops`).
-    fn hand_on(&mut self, at: u64, out: &mut CallOut<'_, '_>) {
+    fn emit(&mut self, at: u64, out: &mut CallOut<'_, '_>) {
         if out.is_over_limit() {
             // Nothing of it is read any more.
             self.is_valid = false;

@@ -118,7 +118,7 @@ impl FastValue {
 
     /// Emits more of the value. What JSON cannot hold as it is, is escaped in `scratch`.
     #[inline]
-    pub(crate) fn hand_on(&mut self, chunk: &str, scratch: &mut String, sink: &mut impl FnMut(Event<'_>)) {
+    pub(crate) fn emit(&mut self, chunk: &str, scratch: &mut String, sink: &mut impl FnMut(Event<'_>)) {
         let span = self.at..self.at + chunk.len() as u64;
         self.at = span.end;
         let text = match self.kind {

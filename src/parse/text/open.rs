@@ -207,7 +207,7 @@ impl OpenCall {
     }
 
     /// Emits a series of calls that ends at `end`. After calls that are final there, the further ones are text.
-    fn hand_on(
+    fn emit_series(
         mut self,
         end: u64,
         tables: &Tables,
@@ -306,7 +306,7 @@ impl OpenCall {
         sink: &mut Sink<'_>,
     ) -> u64 {
         match ending {
-            Step::End(end) if self.is_markerless => return self.hand_on(end, tables, window, emitter, sink),
+            Step::End(end) if self.is_markerless => return self.emit_series(end, tables, window, emitter, sink),
             Step::Text(..) => {
                 emitter.given_back(self.start..window.end(), self.at.quoted_in.is_some(), window, sink);
                 return window.end();
