@@ -42,6 +42,9 @@ impl Turn {
     /// Returns what is requested instead of a constrained message; `None` if the message is used, without the calls in
     /// it that are not valid.
     pub(super) fn in_its_place(&mut self, message: &mut EndedMessage) -> Option<Asking> {
+        if self.shared.is_held_by_us() {
+            message.leave_out_cut();
+        }
         self.fit(message);
         let instead = match self.answered(message).cloned() {
             Some(call) => Some((self.after_answered(&call), MADE_BEFORE)),
@@ -231,7 +234,10 @@ impl Turn {
             // Nothing can be looked up, so the model decides whether it means the call.
             None if is_copied || !(is_read() || looks_up && is_named) => Some(Asking::Free),
             asking => {
-                self.shared.client.postponed = Some(call.clone()).filter(|_| asking.is_some());
+                // A change that was written because another tool was asked for, or after an example, is nobody's wish.
+                let is_ours = is_copied || matches!(self.shared.asking, Asking::Narrowed(Narrowed::Others { .. }));
+                let is_meant = asking.is_some() && !(is_ours && self.shared.changes(call));
+                self.shared.client.postponed = Some(call.clone()).filter(|_| is_meant);
                 asking
             }
         }

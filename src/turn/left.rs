@@ -242,6 +242,25 @@ fn is_nothing(result: &str) -> bool {
     matches!(&*result, "" | "[]" | "{}" | "null")
         || says(&["no match", "no file", "no result", "nothing", "not found"])
         || is_short && says(&["no ", "0 ", "没有", "未找到"])
+        || result.starts_with(['{', '[']) && serde_json::from_str(&result).is_ok_and(|value| is_empty_list(&value))
+}
+
+/// Returns `true` for lists, all of them empty, with nothing beside them but a count of 0 and how the search went.
+fn is_empty_list(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().all(is_empty_list),
+        Value::Object(members) => {
+            let is_beside = |name: &str, value: &Value| match value {
+                Value::Null | Value::Bool(_) => true,
+                Value::Number(number) => number.as_f64() == Some(0.0),
+                Value::String(_) => name == "status",
+                Value::Array(_) | Value::Object(_) => is_empty_list(value),
+            };
+            members.values().any(|value| value.is_array() || value.is_object())
+                && members.iter().all(|(name, value)| is_beside(name, value))
+        }
+        _ => false,
+    }
 }
 
 /// Returns calls of this call's tool with these values for members of its arguments.

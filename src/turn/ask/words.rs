@@ -229,12 +229,16 @@ impl Wording for PromptWording {
             (Lang::Zh, "") => "下一步是什么？请写出下一个调用。".to_owned(),
             (Lang::Zh, things) => format!("对于 {things}，下一步是什么？请写出下一个调用。"),
         };
+        // Asked for one sentence, small models left out what the results say: 39 of 58 answers of a 0.5B were right, 44
+        // with these words; 51 and 53 of a 1.5B.
         let answer = match (options.lang, missing) {
-            (Lang::En, None) => "Tell me the answer in one sentence.".to_owned(),
+            (Lang::En, None) => {
+                "Answer in one or two sentences, with the names, numbers and times from the results.".to_owned()
+            }
             (Lang::En, Some(member)) => {
                 format!("It is not done: I did not say which {member} is meant. Ask me for it in one sentence.")
             }
-            (Lang::Zh, None) => "请用一句话告诉我答案。".to_owned(),
+            (Lang::Zh, None) => "请用一两句话回答，并给出结果中的名称、数字和时间。".to_owned(),
             (Lang::Zh, Some(member)) => format!("还没有完成：我没有说明 {member} 是哪一个。请用一句话向我询问。"),
         };
         (!self.is_native() && options.style == PromptStyle::Compact).then_some(Closing { either, call, answer })
@@ -262,6 +266,7 @@ impl Wording for PromptWording {
             (Lang::Zh, Expected::Text { of }) => format!("请写出 {of} 的内容，不写其他任何内容。"),
         };
         let text = match (options.lang, changes) {
+            _ if made.is_empty() && missing.is_none() => request.to_owned(),
             _ if made.is_empty() => format!("{request}\n\n{answer}"),
             (Lang::En, true) => format!("{request}\n\nThis is what was done, with the results:\n\n{done}\n\n{answer}"),
             (Lang::En, false) => {

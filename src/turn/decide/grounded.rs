@@ -17,7 +17,7 @@ use crate::parse::find_values;
 use crate::prompt::Example;
 use crate::tools::schema::properties;
 use crate::tools::search::significant_words as terms;
-use crate::tools::{Tool, is_destructive, name_words};
+use crate::tools::{Tool, is_destructive, may_change, name_words};
 use crate::turn::guard::Made;
 
 /// Above this number, candidates are no useful choice.
@@ -108,8 +108,14 @@ impl ConversationText {
             let last = of(found.result).and_then(|made| name_words(&made.call.tool).pop());
             found.kind = last.map(|word| word.to_lowercase().trim_end_matches('s').to_owned()).unwrap_or_default();
         }
-        // The values of a failed call are accepted again only if the user said them.
-        let failed = made.iter().filter(|made| made.failed()).flat_map(|made| texts(&made.call.arguments)).collect();
+        // The values of a failed call are accepted again only if the user said them; where the error names some of them,
+        // the others may be right.
+        let wrong = |made: &Made<'_>| {
+            let (all, error) = (texts(&made.call.arguments), made.said().unwrap_or_default());
+            let named: Vec<String> = all.iter().filter(|text| error.contains(&***text)).cloned().collect();
+            if named.is_empty() { all } else { named }
+        };
+        let failed = made.iter().filter(|made| made.failed()).flat_map(wrong).collect();
         ConversationText { found, failed, members: members.collect(), ..self }
     }
 
@@ -186,11 +192,19 @@ impl ConversationText {
 
     /// Returns `true` if results have the value only under other identifiers' names.
     fn is_another_id(&self, name: &str, text: &str) -> bool {
-        let members =
-            self.found.iter().filter(|found| !found.is_line).flat_map(|found| objects(&found.value)).flatten();
-        let found: Vec<_> = members.filter(|(_, value)| value.as_str() == Some(text)).map(|(name, _)| name).collect();
-        // A bare `id` may be the identifier of anything.
-        !found.is_empty() && found.iter().all(|own| is_id(own) && !is_same_member(own, name) && own.as_str() != "id")
+        let values = self.found.iter().filter(|found| !found.is_line);
+        let members = values.flat_map(|found| {
+            let members = objects(&found.value).into_iter().flatten();
+            members.map(|(own, value)| (own, value, &*found.kind))
+        });
+        let mut found = members.filter(|(_, value, _)| value.as_str() == Some(text)).peekable();
+        let takes = |kind: &str| kind_of_id(name).is_some_and(|own| own.ends_with(kind));
+        // A bare `id` may be the identifier of anything, unless a tool takes those of what its tool lists.
+        let is_another = |own: &str, kind: &str| match own {
+            "id" => self.has_ids_of(kind) && !takes(kind),
+            own => is_id(own) && !is_same_member(own, name),
+        };
+        found.peek().is_some() && found.all(|(own, _, kind)| is_another(own, kind))
     }
 
     /// Returns the other member that an identifier belongs to according to the user's words: in "orders O-1 and O-2" they
@@ -382,9 +396,13 @@ impl ConversationText {
             return false;
         }
         if is_id(name) {
-            // A name may be an identifier if no result has another one.
+            // A name may be an identifier if no result has another one; of what is changed, if such things were listed.
             let is_word = text.chars().all(char::is_alphabetic);
-            let is_id = !is_word || !self.results.is_empty() && self.candidates(name, value, tool).is_empty();
+            let own = kind_of_id(name).unwrap_or_default();
+            let is_of_kind = |found: &KnownValue| !found.kind.is_empty() && own.ends_with(&*found.kind);
+            let were_listed = || !may_change(tool) || own.is_empty() || self.found.iter().any(is_of_kind);
+            let has_none = || self.candidates(name, value, tool).is_empty();
+            let is_id = !is_word || !self.results.is_empty() && were_listed() && has_none();
             // An account may be a mail address, a number is none.
             let is_address = text.contains('@') && !name.to_lowercase().ends_with("id");
             let is_whole = !text.contains(char::is_whitespace) && !is_address;
@@ -658,6 +676,34 @@ mod tests {
             let found = found.map(|found| found.known.into_iter().map(|(name, _)| name).chain(found.unknown).collect());
             assert_eq!(found, member.map(|member| vec![member.to_owned()]), "{arguments}");
         }
+    }
+
+    #[test]
+    fn an_error_that_names_a_value_leaves_the_others() {
+        let call = Call::new(Dialect::Json, "add", json!({"list_id": "wl_07", "symbol_id": "Q-4"}));
+        let said = |error: &str| {
+            let (failed, lists) = (Outcome::error(error), vec![r#"[{"list_id": "wl_07"}]"#.into(), error.to_owned()]);
+            let made = Made::new(&call, true, Some(&failed)).unwrap();
+            ConversationText::new("Put it on my list.".into(), lists).with_calls(&[made], std::iter::empty())
+        };
+        let arguments = json!({"list_id": "wl_07"});
+        assert_eq!(said("There is no symbol Q-4.").ungrounded(&arguments, &tool()), None);
+        assert!(said("It failed.").ungrounded(&arguments, &tool()).is_some());
+    }
+
+    #[test]
+    fn an_id_of_what_another_tool_lists_is_no_other_thing_s() {
+        let call = Call::new(Dialect::Json, "list_bases", json!({}));
+        let bases = Outcome::result(r#"[{"id": "appQ9", "name": "Plant care"}]"#);
+        let made = Made::new(&call, true, Some(&bases)).unwrap();
+        let members = ["base_id", "record_id"].map(str::to_owned);
+        let said = ConversationText::new("Delete Monstera in Plant care.".into(), vec![bases.text.clone()])
+            .with_calls(&[made], members.into_iter());
+        let is_known = |tool: &str, arguments| said.ungrounded(&arguments, &Tool::new(tool)).is_none();
+        assert!(is_known("list_records", json!({"base_id": "appQ9"})));
+        assert!(!is_known("delete_record", json!({"record_id": "appQ9"})), "it is a base's");
+        assert!(!is_known("delete_record", json!({"record_id": "Monstera"})), "no record was listed");
+        assert!(is_known("get_record", json!({"record_id": "Monstera"})), "a lookup may try it");
     }
 
     #[test]

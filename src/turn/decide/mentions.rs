@@ -187,12 +187,11 @@ impl Mentions {
 
     /// Returns `true` if the request names several things of one kind, and these arguments have each of them.
     pub(in crate::turn) fn has_list_in(&self, calls: &Used) -> bool {
-        let is_several = |thing: &&Thing| {
-            let kind = shape(&thing.text);
-            let alike: Vec<&Thing> = self.things().filter(|other| shape(&other.text) == kind).collect();
-            alike.len() > 1 && alike.iter().all(|other| calls.has(&other.text))
-        };
-        self.things().any(|thing| is_several(&thing))
+        let are_all = |things: Vec<&Thing>| things.len() > 1 && things.iter().all(|thing| calls.has(&thing.text));
+        let alike = |thing: &Thing| self.things().filter(|other| shape(&other.text) == shape(&thing.text)).collect();
+        let mut lists = self.parts.iter().flat_map(|part| part.chunk_by(|_, next| next.is_joined));
+        self.things().filter(|thing| is_distinct(&thing.text)).any(|thing| are_all(alike(thing)))
+            || lists.any(|list| are_all(list.iter().collect()))
     }
 
     /// Returns the unused things that are in one list with this value; with `apart` also those of the same shape in
@@ -225,6 +224,12 @@ fn shape(text: &str) -> (bool, String) {
     let mut kinds: Vec<char> = if is_path { Vec::new() } else { text.chars().map(kind).collect() };
     kinds.dedup();
     (is_path, kinds.into_iter().collect())
+}
+
+/// Returns `true` for a path or a text with digits. Other words of a request have one shape and may be of any kind: a
+/// café, a city, a day.
+fn is_distinct(text: &str) -> bool {
+    text.contains(['/', '\\']) || text.contains(|c: char| c.is_ascii_digit())
 }
 
 /// Returns `true` if a text contains all words of a thing.
@@ -503,6 +508,17 @@ mod tests {
             assert_eq!(enough, changes, "{request}");
         }
         assert!(Mentions::of("Cancel my event Planning").are_done(&used(&[json!({"event_id": "E-34"})]), 1));
+    }
+
+    #[test]
+    fn a_list_is_of_paths_numbers_or_what_is_joined() {
+        let has_list = |request: &str, values: &[&str]| {
+            let calls: Vec<_> = values.iter().map(|value| json!({"value": value})).collect();
+            Mentions::of(request).has_list_in(&used(&calls))
+        };
+        assert!(has_list("How warm is it in Oslo and Bergen?", &["Oslo", "Bergen"]));
+        assert!(has_list("Read a/x.txt. Is b/y.txt newer?", &["a/x.txt", "b/y.txt"]));
+        assert!(!has_list("Is Zwaluw in Leiden open on a Monday?", &["Zwaluw in Leiden on Monday"]));
     }
 
     #[test]

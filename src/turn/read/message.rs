@@ -158,6 +158,16 @@ impl EndedMessage {
         gone.into_iter().filter_map(rejected).collect()
     }
 
+    /// Removes the last call, whose rejection was reported, if it was cut off and all before it are valid: a form that only
+    /// allows calls invites further ones.
+    pub(in crate::turn) fn leave_out_cut(&mut self) {
+        let Some((last, before)) = self.entries.split_last() else { return };
+        let is_cut = last.result.as_ref().is_err_and(|rejected| rejected.kind == RejectedKind::Truncated);
+        if is_cut && !before.is_empty() && before.iter().all(|entry| entry.result.is_ok()) {
+            self.leave_out(&[last.index], "");
+        }
+    }
+
     /// Changes its valid calls; `write` writes the text of a changed call.
     pub(in crate::turn) fn fit(&mut self, mut fit: impl FnMut(&mut Call) -> bool, write: impl Fn(&Call) -> String) {
         for entry in &mut self.entries {

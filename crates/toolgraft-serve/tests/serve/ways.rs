@@ -178,7 +178,7 @@ async fn after_a_clients_result_the_next_call_is_held_and_one_that_was_answered_
     assert_eq!(
         answer,
         "This is what was done, with the results:\n\nweather {\"city\":\"Oslo\"}\nResult: minus 7\n\n\
-         I asked: Weather in Oslo?\n\nTell me the answer in one sentence."
+         I asked: Weather in Oslo?\n\nAnswer in one or two sentences, with the names, numbers and times from the results."
     );
     let messages = seen[1].body["messages"].as_array().unwrap();
     assert_eq!(messages.len(), 1 + usize::from(messages[0]["role"] == "system"), "{messages:#?}");

@@ -152,6 +152,16 @@ fn what_was_to_be_done_is_done_once_its_ids_are_looked_up() {
 }
 
 #[test]
+fn a_change_that_was_only_written_because_another_tool_was_asked_for_is_not_made_later() {
+    let mut job = Job::of("Create an event Standup on 2026-12-04 for Tom.");
+    job.gives("create_event", json!({"title": "Standup", "date": "2026-12-04"}), Outcome::result("ok"));
+    assert!(!job.calls("create_event", json!({"title": "Standup", "date": "2026-12-04"})));
+    assert!(job.grammar().contains("invite") && !job.grammar().contains("create_event"), "{}", job.grammar());
+    assert!(!job.calls("invite", json!({"event_id": "event_id-1", "contact_id": "contact_id-1"})));
+    assert_eq!(job.turn.shared.client.postponed, None);
+}
+
+#[test]
 fn members_that_nobody_spoke_of_are_left_out_and_the_history_has_what_ran() {
     let mut job = Job::of("What is in my calendar?");
     assert!(job.calls("list_events", json!({"date": "2026-12-03"})));

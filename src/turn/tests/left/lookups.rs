@@ -131,6 +131,18 @@ fn a_glob_that_matched_nothing_is_made_wider_once() {
     assert!(!job.calls("search_files", json!({"pattern": "Heron*"})), "{:?}", job.done);
     let grammar = job.grammar();
     assert!(grammar.contains("read_file") && !grammar.contains("search_files"), "another tool may find it: {grammar}");
+    // Lists without anything in them say the same, and lists with something do not.
+    for (result, is_wider) in [
+        (r#"{"files": [], "folders": [], "count": 0, "status": "OK"}"#, true),
+        (r#"{"results": [{"files": [], "truncated": false}]}"#, true),
+        (r#"{"files": [], "next": "page 2"}"#, false),
+        (r#"{"files": [], "total": 3}"#, false),
+        (r#"{"count": 0}"#, false),
+    ] {
+        let mut job = Job::of("Which total does budget.txt state?");
+        job.gives("search_files", json!({"pattern": "budget.txt"}), Outcome::result(result));
+        assert_eq!(job.grammar().contains("**/*budget.txt*"), is_wider, "{result}");
+    }
     let mut job = Job::of("Which file is about Heron, and who runs the project?");
     job.gives("search_files", json!({"pattern": "Heron"}), Outcome::result("/a/heron.txt"));
     let grammar = job.grammar();
@@ -172,6 +184,17 @@ fn a_call_that_failed_is_made_again_with_what_was_looked_up_since() {
     job.gives("search_files", json!({"pattern": "budget*"}), Outcome::result("/home/kim/2026/budget.txt"));
     let values = job.grammar();
     assert!(values.contains("/home/kim/2026/budget.txt") && values.contains("read_file"), "{values}");
+}
+
+#[test]
+fn a_call_that_was_cut_off_after_others_is_left_out() {
+    let mut job = Job::of("Read /a.txt.");
+    let call = "<use_mcp_tool>\n<tool_name>read_file</tool_name>\n<arguments>\n{\"path\": \"/a.txt\"}\n</arguments>\n</use_mcp_tool>\n";
+    says(&mut job.turn, &format!("{call}<use_mcp_tool>\n<tool_name>read_file</tool_name>\n<arguments>\n{{\"pa"));
+    let done = ends(&mut job.turn);
+    assert_eq!(calls(&done).len(), 1, "{done:?}");
+    let rejected = done.iter().filter(|action| matches!(action, Action::Emit(AgentEvent::CallRejected { .. })));
+    assert_eq!(rejected.count(), 1, "{done:?}");
 }
 
 #[test]
