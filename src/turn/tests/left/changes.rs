@@ -235,6 +235,8 @@ fn a_change_with_an_identifier_that_nobody_gave_never_runs() {
         assert!(!job.calls("cancel_order", invented.clone()) && !job.asks_for_the_answer(), "{:?}", job.done);
     }
     assert!(!job.calls("cancel_order", invented) && job.asks_for_the_answer(), "{:?}", job.done);
+    let mut job = Job::with("Cancel the order dinner.", [tool("cancel_order", "order_id")]);
+    assert!(job.calls("cancel_order", json!({"order_id": "dinner"})), "a word may be an identifier: {:?}", job.done);
 }
 
 #[test]

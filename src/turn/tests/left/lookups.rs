@@ -399,6 +399,10 @@ fn a_tool_is_not_called_on_and_on_with_values_that_nobody_said() {
         job.gives("list_events", json!({"date": day}), Outcome::result("[]"));
     }
     assert!(!job.calls("list_events", json!({"date": "2023-12-03"})) && job.asks_for_the_answer());
+    let mut job = Job::of("Read a.txt, b.txt and c.txt of the folder notes.");
+    for path in ["/notes/a.txt", "/notes/b.txt", "/notes/c.txt"] {
+        job.gives("read_file", json!({"path": path}), Outcome::result("1"));
+    }
     let mut job = Job::of("Read the files.");
     for path in ["/a.txt", "/b.txt", "/c.txt"] {
         job.gives("list_events", json!({"date": path}), Outcome::result("/a.txt /b.txt /c.txt"));
