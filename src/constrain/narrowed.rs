@@ -77,6 +77,7 @@ impl Narrowed {
                 let is_unknown = |member: &String| is_id(member) && !is_found(member) || unknown.contains(member);
                 let required = required(tool);
                 let leads = ids.is_empty() || required.iter().any(is_found);
+                // It must use a found identifier if there is one, need no unknown one, and not be like a call that failed.
                 let fails = !leads || required.iter().any(is_unknown) || is_alike(&required, alike);
                 let is_left_out = || but.iter().any(|(server, name)| is_one(server, name));
                 // Optional members are guesses, unless they are all that a tool has: a search needs one of them, a

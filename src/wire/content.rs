@@ -99,6 +99,7 @@ fn add_texts(name: &str, value: &Value, texts: &mut Vec<String>, left: &mut usiz
 }
 
 fn is_silent(name: &str) -> bool {
+    // Opaque identifiers and encrypted data mean nothing to a model; a `file_id` names a file.
     SILENT.contains(&name) || name.starts_with("encrypted") || name.ends_with("_id") && name != "file_id"
 }
 

@@ -31,6 +31,7 @@ impl Protocol {
         };
         let has = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
         match () {
+            // Inside a multiplexer, the terminal's own variables may be inherited, and pictures may not pass through.
             () if has("TMUX") || has("STY") || is("TERM", &["tmux", "screen"]) => None,
             () if has("KITTY_WINDOW_ID") || is("TERM", &["kitty", "ghostty"]) => Some(Protocol::Kitty),
             () if is("TERM_PROGRAM", &["iTerm", "WezTerm", "mintty"]) => Some(Protocol::ITerm),
