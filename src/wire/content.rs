@@ -58,16 +58,20 @@ pub fn make_legible(content: &mut Value) {
 
 fn is_legible(part: &Value) -> bool {
     match part["type"].as_str() {
-        _ if part["text"].is_string() => true,
+        Some("text") => part["text"].is_string(),
         Some("file") => part["file"]["file_data"].is_string() || part["file"]["text"].is_string(),
-        Some(kind) => TAKEN.contains(&kind) && part.get(kind).is_some_and(|said| !said.is_null()),
+        Some(kind) => {
+            let is_given = |said: &Value| said.is_string() || said["url"].is_string() || said["data"].is_string();
+            TAKEN.contains(&kind) && is_given(&part[kind])
+        }
         None => false,
     }
 }
 
-/// Describes a part in a line: its type and the texts of all its members, such as a name, arguments and a result.
+/// Describes a part in a line: its text, or its type and the texts of all its members, such as a name, arguments and a
+/// result.
 pub fn line(part: &Value) -> String {
-    if let Some(said) = part.as_str().or(part["refusal"].as_str()) {
+    if let Some(said) = part.as_str().or(part["text"].as_str()).or(part["refusal"].as_str()) {
         return said.to_owned();
     }
     let mut texts = vec![part["type"].as_str().unwrap_or("part").to_owned()];

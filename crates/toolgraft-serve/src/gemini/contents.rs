@@ -8,6 +8,7 @@ use crate::fault::Fault;
 use crate::pending_calls::PendingCalls;
 use crate::shape::{self, MessageList, role_of};
 use crate::vendor::asks;
+use toolgraft::wire::content::line;
 
 /// Messages, each with the place of the content that it was made from.
 #[derive(Default)]
@@ -18,19 +19,14 @@ pub(super) struct ContentsReader {
 
 impl ContentsReader {
     /// Adds the `systemInstruction`: a content, or a text.
-    pub(super) fn system(&mut self, mut system: Value) -> Result<(), Fault> {
-        let place = "systemInstruction";
-        let text = match part(&mut system, "parts") {
-            Some(Value::Array(parts)) => {
-                let texts: Option<Vec<&str>> = parts.iter().map(|part| part["text"].as_str()).collect();
-                texts.map(|texts| texts.join("\n\n"))
-            }
-            Some(_) => None,
-            None => system.as_str().or(system["text"].as_str()).map(str::to_owned),
+    pub(super) fn system(&mut self, mut system: Value) {
+        let parts = match part(&mut system, "parts") {
+            Some(Value::Array(parts)) => parts,
+            Some(one) => vec![one],
+            None => vec![system],
         };
-        let text = text.ok_or_else(|| Fault::field(place, "expected a content with parts of text"))?;
-        self.messages.push(place, json!({"role": "system", "content": text}));
-        Ok(())
+        let texts: Vec<String> = parts.into_iter().filter_map(plain).map(|part| line(&part)).collect();
+        self.messages.push("systemInstruction", json!({"role": "system", "content": texts.join("\n\n")}));
     }
 
     /// Adds the `contents`.
@@ -52,8 +48,11 @@ impl ContentsReader {
             false => role_of(&content, &["user", "model", "function"], place)?,
         };
         let role = if role == "model" { "assistant" } else { "user" };
-        let Some(Value::Array(list)) = part(&mut content, "parts") else {
-            return Err(Fault::field(format!("{place}.parts"), "a content must have a list of parts"));
+        let list = match part(&mut content, "parts") {
+            Some(Value::Array(list)) => list,
+            // An answer that was cut off early has none.
+            None if content.is_object() => Vec::new(),
+            _ => return Err(Fault::field(format!("{place}.parts"), "a content must have a list of parts")),
         };
         let (mut parts, mut calls) = (Vec::new(), Vec::new());
         for (at, mut item) in list.into_iter().enumerate() {
@@ -61,11 +60,11 @@ impl ContentsReader {
             if let Some(call) = part(&mut item, "functionCall") {
                 calls.push(self.call(call, &place)?);
             } else if let Some(response) = part(&mut item, "functionResponse") {
-                let message = self.result(response, &place)?;
+                let message = self.result(response);
                 self.messages.push(&place, message);
             } else if item["thought"] != true {
                 // The model's own thoughts are not sent back to it.
-                parts.extend(plain(item, &place)?);
+                parts.extend(plain(item));
             }
         }
         // Gemini's clients send one text as several parts if it was streamed, so they are joined
@@ -82,24 +81,17 @@ impl ContentsReader {
         Ok(shape::call(id, name, part(&mut call, "args").unwrap_or_default()))
     }
 
-    fn result(&mut self, mut response: Value, place: &str) -> Result<Value, Fault> {
-        let place = format!("{place}.functionResponse");
-        let mut media = Vec::new();
-        if let Some(Value::Array(parts)) = part(&mut response, "parts") {
-            for (at, item) in parts.into_iter().enumerate() {
-                media.extend(plain(item, &format!("{place}.parts[{at}]"))?);
-            }
-        }
-        let Some(name) = response["name"].as_str().map(str::to_owned) else {
-            return Err(Fault::field(format!("{place}.name"), "a result must name a function"));
-        };
+    fn result(&mut self, mut response: Value) -> Value {
+        let media = part(&mut response, "parts").and_then(|mut parts| parts.as_array_mut().map(std::mem::take));
+        let media: Vec<Value> = media.into_iter().flatten().filter_map(plain).collect();
+        let name = response["name"].as_str().unwrap_or_default().to_owned();
         let id = self.waiting.result(response["id"].as_str().map(str::to_owned), &name);
         let (text, is_error) = result_text(part(&mut response, "response"));
         let content = match media.is_empty() {
             true => Value::String(text),
             false => Value::Array([vec![json!({"type": "text", "text": text})], media].concat()),
         };
-        Ok(json!({"role": "tool", "tool_call_id": id, "name": name, "content": content, "is_error": is_error}))
+        json!({"role": "tool", "tool_call_id": id, "name": name, "content": content, "is_error": is_error})
     }
 }
 
@@ -119,39 +111,33 @@ fn result_text(response: Option<Value>) -> (String, bool) {
     (plain.unwrap_or_else(|| Value::Object(response).to_string()), is_error)
 }
 
-/// Converts a part to one of Chat Completions; `None` for a part without content.
-fn plain(mut item: Value, place: &str) -> Result<Option<Value>, Fault> {
+/// Converts a part to one of Chat Completions; `None` for a part without content. One that cannot be read becomes a
+/// line of text later.
+fn plain(mut item: Value) -> Option<Value> {
     if let Some(text) = part(&mut item, "text") {
-        let text = text.as_str().ok_or_else(|| Fault::field(format!("{place}.text"), "expected a text"))?;
-        return Ok(Some(json!({"type": "text", "text": text})));
+        return Some(json!({"type": "text", "text": text}));
     }
     if let Some(mut data) = part(&mut item, "inlineData") {
         let (kind, data) = (part(&mut data, "mimeType"), part(&mut data, "data"));
-        let (Some(kind), Some(data)) = (kind.iter().find_map(Value::as_str), data.iter().find_map(Value::as_str))
-        else {
-            return Err(Fault::field(format!("{place}.inlineData"), "expected 'mimeType' and 'data'"));
-        };
-        return Ok(Some(media(kind, &standard(data))));
+        return Some(match (kind.iter().find_map(Value::as_str), data.iter().find_map(Value::as_str)) {
+            (Some(kind), Some(data)) => media(kind, &standard(data)),
+            _ => json!({"type": "inlineData"}),
+        });
     }
     if let Some(mut file) = part(&mut item, "fileData") {
         let (kind, uri) = (part(&mut file, "mimeType"), part(&mut file, "fileUri"));
         let is_image = kind.iter().find_map(Value::as_str).is_none_or(|kind| kind.starts_with("image/"));
-        return Ok(Some(match uri.as_ref().and_then(Value::as_str) {
+        return Some(match uri.as_ref().and_then(Value::as_str) {
             Some(uri) if is_image => json!({"type": "image_url", "image_url": {"url": uri}}),
             uri => json!({"type": "fileData", "fileUri": uri}),
-        }));
+        });
     }
     // A part without known content may hold only the signature of a thought or metadata, which are
     // not needed.
     let harmless = ["thoughtSignature", "thought_signature", "thought", "videoMetadata", "mediaResolution"];
-    let other =
-        item.as_object().map(|item| item.iter().find(|(key, v)| !v.is_null() && !harmless.contains(&key.as_str())));
-    match other {
-        // An unknown part becomes a line of text later.
-        Some(Some((name, said))) => Ok(Some(json!({"type": name, name.as_str(): said}))),
-        Some(None) => Ok(None),
-        None => Err(Fault::field(place, "a part must be an object")),
-    }
+    let Some(members) = item.as_object() else { return Some(item) };
+    let (name, said) = members.iter().find(|(key, v)| !v.is_null() && !harmless.contains(&key.as_str()))?;
+    Some(json!({"type": name, name.as_str(): said}))
 }
 
 fn media(kind: &str, data: &str) -> Value {

@@ -50,7 +50,7 @@ impl Shape for Gemini {
         vendor::leave_out(&mut body, &vendor::FIELDS.gemini);
         let mut history = ContentsReader::default();
         if let Some(system) = take(&mut body, "systemInstruction") {
-            history.system(system)?;
+            history.system(system);
         }
         history.contents(take(&mut body, "contents"))?;
         let choice = choice_of(take(&mut body, "toolConfig"))?;

@@ -3,12 +3,10 @@
 use serde_json::{Value, json};
 use toolgraft::wire::content::text_of;
 
-use crate::fault::Fault;
-
-/// Converts a block to a part of Chat Completions.
-pub(super) fn part(block: Value, place: &str) -> Result<Value, Fault> {
+/// Converts a block to a part of Chat Completions. One that cannot be read becomes a line of text later.
+pub(super) fn part(block: Value) -> Value {
     match block["type"].as_str() {
-        Some("text") if block["text"].is_string() => Ok(json!({"type": "text", "text": block["text"]})),
+        Some("text") if block["text"].is_string() => json!({"type": "text", "text": block["text"]}),
         Some("image") => {
             let source = &block["source"];
             let url = match (
@@ -19,23 +17,14 @@ pub(super) fn part(block: Value, place: &str) -> Result<Value, Fault> {
             ) {
                 (Some("base64"), Some(kind), Some(data), _) => format!("data:{kind};base64,{data}"),
                 (Some("url"), _, _, Some(url)) => url.to_owned(),
-                // A file at Anthropic's service becomes a line of text later.
-                (Some("file"), ..) => return Ok(block),
-                _ => {
-                    return Err(Fault::field(
-                        format!("{place}.source"),
-                        "an image's source must be 'base64' with 'media_type' and 'data', or 'url'",
-                    ));
-                }
+                // For example a file at Anthropic's service.
+                _ => return block,
             };
-            Ok(json!({"type": "image_url", "image_url": {"url": url}}))
+            json!({"type": "image_url", "image_url": {"url": url}})
         }
-        Some("document") => Ok(document(&block)),
-        Some("search_result") => Ok(file(&block, &["title", "source"], &text_of(&block["content"]))),
-        Some("text") => Err(Fault::field(format!("{place}.text"), "a text block must have a 'text'")),
-        // An unknown block becomes a line of text later.
-        Some(_) => Ok(block),
-        None => Err(Fault::field(place, "a block must be an object with a 'type'")),
+        Some("document") => document(&block),
+        Some("search_result") => file(&block, &["title", "source"], &text_of(&block["content"])),
+        _ => block,
     }
 }
 

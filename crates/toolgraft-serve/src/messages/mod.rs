@@ -21,6 +21,7 @@ use super::fault::Fault;
 use super::shape::{Hosted, MessageList, NO_THINKING, Read, Results, Shape, call, given, role_of, set};
 use super::store::ClientStore;
 use super::vendor;
+use toolgraft::wire::content::line;
 use toolgraft::wire::take_member;
 
 /// Prefix of the first block of Claude Code's system text. It is meaningless to a model and differs
@@ -109,9 +110,7 @@ fn text(content: &Value, place: &str) -> Result<String, Fault> {
         Value::String(text) => Ok(text.clone()),
         Value::Array(blocks) => {
             let stays = |block: &&Value| !block["text"].as_str().is_some_and(|text| text.starts_with(BILLING));
-            let texts = blocks.iter().filter(stays).map(|block| block["text"].as_str().ok_or(()));
-            let texts = texts.collect::<Result<Vec<_>, ()>>();
-            Ok(texts.map_err(|()| Fault::field(place, "expected blocks of text"))?.join("\n\n"))
+            Ok(blocks.iter().filter(stays).map(line).collect::<Vec<_>>().join("\n\n"))
         }
         _ => Err(Fault::field(place, "expected a text or a list of blocks")),
     }
@@ -128,20 +127,20 @@ fn take(mut message: Value, place: &str, messages: &mut MessageList) -> Result<(
             return Ok(());
         }
         Value::Array(blocks) => blocks,
+        Value::Null => Vec::new(),
         _ => return Err(Fault::field(format!("{place}.content"), "expected a text or a list of blocks")),
     };
     let (mut parts, mut calls) = (Vec::new(), Vec::new());
-    for (at, mut block) in blocks.into_iter().enumerate() {
-        let within = format!("{place}.content[{at}]");
+    for mut block in blocks {
         match block["type"].as_str() {
-            Some("tool_result") if role == "user" => messages.push(place, result(&block, &within)?),
+            Some("tool_result") if role == "user" => messages.push(place, result(&block)),
             Some("tool_use") if role == "assistant" => {
                 let [id, name, input] = ["id", "name", "input"].map(|field| take_member(&mut block, field));
                 calls.push(call(id, name, input));
             }
             // The model's own thinking is not sent back to it.
             Some("thinking" | "redacted_thinking") => {}
-            _ => parts.push(part(block, &within)?),
+            _ => parts.push(part(block)),
         }
     }
     // Text alone becomes a string, which is the form that most endpoints accept.
@@ -149,19 +148,13 @@ fn take(mut message: Value, place: &str, messages: &mut MessageList) -> Result<(
     Ok(())
 }
 
-fn result(block: &Value, place: &str) -> Result<Value, Fault> {
+fn result(block: &Value) -> Value {
     let content = match &block["content"] {
         Value::Null => Value::String(String::new()),
-        Value::Array(blocks) => {
-            let parts =
-                blocks.iter().enumerate().map(|(at, block)| part(block.clone(), &format!("{place}.content[{at}]")));
-            Value::Array(parts.collect::<Result<_, _>>()?)
-        }
+        Value::Array(blocks) => blocks.iter().cloned().map(part).collect(),
         text => text.clone(),
     };
-    Ok(
-        json!({"role": "tool", "tool_call_id": block["tool_use_id"], "content": content, "is_error": block["is_error"] == true}),
-    )
+    json!({"role": "tool", "tool_call_id": block["tool_use_id"], "content": content, "is_error": block["is_error"] == true})
 }
 
 /// Takes `output_config`: sets `reasoning_effort` for its `effort`, and returns the

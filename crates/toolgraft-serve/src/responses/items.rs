@@ -143,9 +143,7 @@ fn output(output: Value, place: &str) -> Result<Value, Fault> {
     let commands = output.as_array().filter(|list| list.iter().any(|command| command.get("outcome").is_some()));
     let Some(commands) = commands else {
         return match output {
-            // Null is accepted too: a history is not refused for it.
-            Value::Null => Ok(Value::String(String::new())),
-            Value::String(_) | Value::Array(_) => content(output, false, place),
+            Value::Null | Value::String(_) | Value::Array(_) => content(output, false, place),
             other => Ok(other.to_string().into()),
         };
     };
@@ -161,41 +159,38 @@ fn output(output: Value, place: &str) -> Result<Value, Fault> {
     Ok(told.collect::<Vec<_>>().join("\n\n").into())
 }
 
-/// Converts a content: a text, or a list of parts. Parts of text alone become one text, which is
-/// the form that most endpoints accept.
+/// Converts a content: a text, a list of parts, or null. Parts of text alone become one text, which is the form that most
+/// endpoints accept.
 fn content(content: Value, is_user: bool, place: &str) -> Result<Value, Fault> {
-    let parts = match content {
-        Value::String(text) => return Ok(Value::String(text)),
-        Value::Array(parts) => parts,
-        _ => return Err(Fault::field(place, "expected a text or a list of parts")),
-    };
-    let parts = parts.into_iter().enumerate().map(|(at, item)| part(item, &format!("{place}[{at}]")));
-    let parts = parts.collect::<Result<Vec<Value>, Fault>>()?;
-    Ok(content_of(parts, is_user, "\n\n"))
+    match content {
+        Value::Null => Ok(Value::String(String::new())),
+        Value::String(text) => Ok(Value::String(text)),
+        Value::Array(parts) => Ok(content_of(parts.into_iter().map(part).collect(), is_user, "\n\n")),
+        _ => Err(Fault::field(place, "expected a text or a list of parts")),
+    }
 }
 
-/// Converts a part to one of Chat Completions.
-fn part(mut part: Value, place: &str) -> Result<Value, Fault> {
+/// Converts a part to one of Chat Completions. One that cannot be read becomes a line of text later.
+fn part(mut part: Value) -> Value {
     match part["type"].as_str() {
         Some("input_text" | "output_text" | "text") if part["text"].is_string() => {
-            Ok(json!({"type": "text", "text": take_member(&mut part, "text")}))
+            json!({"type": "text", "text": take_member(&mut part, "text")})
         }
         Some("refusal") if part["refusal"].is_string() => {
-            Ok(json!({"type": "text", "text": take_member(&mut part, "refusal")}))
+            json!({"type": "text", "text": take_member(&mut part, "refusal")})
         }
         Some("input_image") if part["image_url"].is_string() => {
             let mut image = Map::from_iter([("url".to_owned(), take_member(&mut part, "image_url"))]);
             if part["detail"].is_string() {
                 image.insert("detail".to_owned(), take_member(&mut part, "detail"));
             }
-            Ok(json!({"type": "image_url", "image_url": image}))
+            json!({"type": "image_url", "image_url": image})
         }
-        Some("input_file") if part["file_data"].is_string() => Ok(json!({
+        Some("input_file") if part["file_data"].is_string() => json!({
             "type": "file", "file": {"filename": take_member(&mut part, "filename"), "file_data": take_member(&mut part, "file_data")},
-        })),
-        Some("input_audio") => Ok(json!({"type": "input_audio", "input_audio": take_member(&mut part, "input_audio")})),
-        // An unknown part, or a file stored at OpenAI's service, becomes a line of text later.
-        Some(_) => Ok(part),
-        None => Err(Fault::field(place, "a part must be an object with a 'type'")),
+        }),
+        Some("input_audio") => json!({"type": "input_audio", "input_audio": take_member(&mut part, "input_audio")}),
+        // For example a file stored at OpenAI's service.
+        _ => part,
     }
 }

@@ -217,6 +217,8 @@ async fn a_part_that_nobody_here_reads_is_a_line_of_text() {
     let image = json!({"type": "image", "source": {"type": "file", "file_id": "file-7"}});
     let ran = json!({"type": "code_execution_result", "stdout": "OUT", "stderr": "", "return_code": 0});
     let ran = json!({"type": "code_execution_tool_result", "tool_use_id": "s", "content": ran});
+    let picture = json!({"type": "image_url", "image_url": {"url": "http://localhost/a.png"}});
+    let response = json!({"functionResponse": {"id": "g", "response": {"output": "OUT"}}});
     let mcp = json!([{"type": "text", "text": "OUT"}]);
     let mcp = json!({"type": "mcp_tool_result", "tool_use_id": "s", "is_error": false, "content": mcp});
     let failed = json!({"type": "web_search_tool_result_error", "error_code": "unavailable"});
@@ -277,11 +279,40 @@ async fn a_part_that_nobody_here_reads_is_a_line_of_text() {
         (Gemini, contents("model", code), "[executableCode: print(6 * 7)]"),
         (Gemini, contents("user", pdf), "[fileData: files/riddle]"),
         (Ollama, said("user", json!([text, mystery])), "[mystery: riddle.txt]"),
+        // Known types without what they need, and contents that are no list.
+        (Chat, said("user", json!([text, {"type": "text", "text": 5}])), "[text: text=5]"),
+        (
+            Chat,
+            said("user", json!([text, {"type": "mystery", "text": "Hear me."}, picture])),
+            r#"{"type":"text","text":"Hear me."}"#,
+        ),
+        (Chat, said("user", json!([text, {"type": "image_url", "image_url": {}}])), "[image_url]"),
+        (Messages, said("user", json!([text, {"type": "image", "source": {"type": "mystery"}}])), "[image]"),
+        (Messages, said("user", json!([text, {"type": "text"}])), "[text]"),
+        (Messages, said("user", json!([text, null, "and me"])), "and me"),
+        (Messages, said("assistant", json!(null)), "Hi"),
+        (Responses, said("user", json!([input, null])), "[part]"),
+        (Responses, said("assistant", json!(null)), "Hi"),
+        (Gemini, contents("user", json!({"inlineData": {"data": "AAAA"}})), "[inlineData]"),
+        (Gemini, contents("model", json!({"text": 5})), "[text: text=5]"),
+        (Gemini, contents("model", json!(null)), "[part]"),
+        (Gemini, json!({"role": "model"}), "Hi"),
+        (Gemini, json!({"role": "user", "parts": [{"text": "Read it."}, response]}), "OUT"),
     ] {
         let is_users = message["role"] == "user";
         let sent = sent(&endpoint, &served, shape, json!([shape.says("user", "Hi"), message])).await;
         assert!(sent.contains(line) && !sent.contains("AAAA"), "{shape:?} {line}: {sent}");
         assert!(!is_users || sent.contains("Read it."), "{shape:?} {sent}");
+    }
+    for (shape, field, system) in [
+        (Messages, "system", json!([text, mystery])),
+        (Gemini, "systemInstruction", json!({"parts": [{"text": "Read it."}, {"mystery": "riddle.txt"}]})),
+    ] {
+        let mut body = shape.request(json!([shape.says("user", "Hi")]), shape.tools(&["f"]));
+        body[field] = system;
+        let (status, answer) = ask(&served, shape, body.to_string()).await;
+        let sent = endpoint.take_seen().pop().unwrap().messages();
+        assert!(status == 200 && sent.contains("[mystery: riddle.txt]"), "{shape:?} {sent} {answer:#}");
     }
     for role in ["user", "assistant"] {
         let history =
