@@ -212,9 +212,13 @@ fn take_calls(at: usize, message: &mut Map<String, Value>) -> Result<Vec<PastCal
         Some(Value::Array(list)) => list,
         Some(_) => return Err(bad(at, ".tool_calls", "'tool_calls' must be a list")),
     };
-    let read = list.into_iter().enumerate().map(|(number, call)| match call["function"]["name"].as_str() {
-        Some(name) => Ok(made(name, &call["id"], &call["function"]["arguments"])),
-        None => Err(bad(at, &format!(".tool_calls[{number}].function.name"), "a call must name a function")),
+    let read = list.into_iter().enumerate().map(|(number, call)| {
+        // A tool of the type `custom` takes a text.
+        let custom =
+            || Some(made(call["custom"]["name"].as_str()?, &call["id"], &json!({"input": call["custom"]["input"]})));
+        let function = |name| made(name, &call["id"], &call["function"]["arguments"]);
+        let read = call["function"]["name"].as_str().map(function).or_else(custom);
+        read.ok_or_else(|| bad(at, &format!(".tool_calls[{number}].function.name"), "a call must name a function"))
     });
     read.collect()
 }
@@ -222,13 +226,16 @@ fn take_calls(at: usize, message: &mut Map<String, Value>) -> Result<Vec<PastCal
 fn arguments(value: &Value) -> Map<String, Value> {
     let text = match value {
         Value::Object(object) => return object.clone(),
-        Value::String(text) if !matches!(text.trim(), "" | "null") => text,
-        _ => return Map::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     };
-    if let Ok(Value::Object(object)) = serde_json::from_str(text) {
+    if matches!(text.trim(), "" | "null") {
+        return Map::new();
+    }
+    if let Ok(Value::Object(object)) = serde_json::from_str(&text) {
         return object;
     }
-    Map::from_iter([("arguments".to_owned(), Value::String(text.clone()))])
+    Map::from_iter([("arguments".to_owned(), Value::String(text))])
 }
 
 /// Removes the results before the next answer that belong to one of `calls`, wherever they are among other messages,

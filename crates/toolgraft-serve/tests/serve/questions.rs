@@ -218,6 +218,7 @@ async fn a_part_that_nobody_here_reads_is_a_line_of_text() {
     let ran = json!({"type": "code_execution_result", "stdout": "OUT", "stderr": "", "return_code": 0});
     let ran = json!({"type": "code_execution_tool_result", "tool_use_id": "s", "content": ran});
     let picture = json!({"type": "image_url", "image_url": {"url": "http://localhost/a.png"}});
+    let custom = json!({"id": "c1", "type": "custom", "custom": {"name": "patch", "input": "raw text"}});
     let response = json!({"functionResponse": {"id": "g", "response": {"output": "OUT"}}});
     let mcp = json!([{"type": "text", "text": "OUT"}]);
     let mcp = json!({"type": "mcp_tool_result", "tool_use_id": "s", "is_error": false, "content": mcp});
@@ -287,6 +288,7 @@ async fn a_part_that_nobody_here_reads_is_a_line_of_text() {
             r#"{"type":"text","text":"Hear me."}"#,
         ),
         (Chat, said("user", json!([text, {"type": "image_url", "image_url": {}}])), "[image_url]"),
+        (Chat, json!({"role": "assistant", "content": null, "tool_calls": [custom]}), "raw text"),
         (Messages, said("user", json!([text, {"type": "image", "source": {"type": "mystery"}}])), "[image]"),
         (Messages, said("user", json!([text, {"type": "text"}])), "[text]"),
         (Messages, said("user", json!([text, null, "and me"])), "and me"),
@@ -519,8 +521,12 @@ async fn arguments_that_are_no_json_are_kept() {
         let sent = sent(&endpoint, &served, shape, history).await;
         assert!(sent.contains(text), "{shape:?}: {sent}");
     }
-    let sent = sent_by_a_turn(&json!([Chat.says("user", "Hi"), call, Chat.result()]));
-    assert!(sent.contains(text), "{sent}");
+    let sent_whole = sent_by_a_turn(&json!([Chat.says("user", "Hi"), call, Chat.result()]));
+    assert!(sent_whole.contains(text), "{sent_whole}");
+    let mut list = call;
+    list["tool_calls"][0]["function"]["arguments"] = json!([text]);
+    let told = sent(&endpoint, &served, Chat, json!([Chat.says("user", "Hi"), list, Chat.result()])).await;
+    assert!(told.contains(text), "{told}");
 }
 
 #[tokio::test]
