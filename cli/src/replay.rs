@@ -25,7 +25,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use self::settings::Settings;
+use self::settings::RoundSettings;
 use crate::base::{Failure, output};
 use crate::reading::ReadingArgs;
 use crate::screen::Frame;
@@ -64,7 +64,7 @@ pub(crate) fn page(name: &str, recording: &Recording, about: Value, has_prompt: 
 pub(crate) fn after_call(recording: &Recording, round: usize, tools: &Arc<Catalog>) -> Option<String> {
     let round = recording.rounds.get(round)?;
     let reading = ReadingArgs::default();
-    let settings = Settings::new(&reading, &recording.session, Format::Recording, Some(tools.clone()));
+    let settings = RoundSettings::new(&reading, &recording.session, Format::Recording, Some(tools.clone()));
     play::play(round, &settings).unread().map(str::to_owned)
 }
 

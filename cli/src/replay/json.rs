@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::explain::GivenBack;
 use super::play::Played;
-use super::settings::Settings;
+use super::settings::RoundSettings;
 use super::view::{AGAINST, Answered, At, Totals, View};
 use crate::reading::Message;
 use toolgraft::transcript::{Recording, Round, import::Format};
@@ -60,7 +60,7 @@ impl<W: Write> View for ReplayLines<W> {
             .try_for_each(|note| self.line(whole(at), json!({ "type": "note", "line": note.line, "text": note.text })))
     }
 
-    fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()> {
+    fn round(&mut self, at: At<'_>, round: &Round, settings: &RoundSettings) -> io::Result<()> {
         let config = &settings.config;
         let fields = json!({
             "type": "round", "profile": settings.profile, "dialect": config.dialects.to_string(),

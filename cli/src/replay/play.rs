@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::settings::Settings;
+use super::settings::RoundSettings;
 use toolgraft::event::{Assembled, Collector, Entry, OwnedEvent, Piece, Provenance, Region, Rejected};
 use toolgraft::message::{DeltaKind, FinishReason};
 use toolgraft::parse::NotACall;
@@ -118,7 +118,7 @@ impl Played {
 }
 
 /// Parses a round, in the pieces in which it was streamed.
-pub(super) fn play(round: &Round, settings: &Settings) -> Played {
+pub(super) fn play(round: &Round, settings: &RoundSettings) -> Played {
     let mut parser = Parser::new(settings.config.clone());
     parser.keep_not_calls();
     let mut collector = Collector::new();

@@ -8,7 +8,7 @@ use super::args::ReplayArgs;
 use super::check::{Calls, differences};
 use super::explain::explain;
 use super::play::{Played, finish_reason, play};
-use super::settings::Settings;
+use super::settings::RoundSettings;
 use super::source;
 use super::view::{Answered, At, Totals, View};
 use crate::base::{Failure, input, output::written};
@@ -106,7 +106,7 @@ impl<'a, V: View> Replay<'a, V> {
         for (n, round) in recording.rounds.iter().enumerate() {
             let at = At { round: n + 1, ..at };
             let catalog = self.tools.cloned().or_else(|| recording.catalog(n).map(Arc::new));
-            let mut settings = Settings::new(&self.args.reading, &recording.session, format, catalog);
+            let mut settings = RoundSettings::new(&self.args.reading, &recording.session, format, catalog);
             if let Some(sent) = round.sent.as_ref().filter(|_| settings.config.stop.is_empty()) {
                 settings.config.stop.clone_from(&sent.stop);
             }

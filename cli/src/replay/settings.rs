@@ -14,7 +14,7 @@ use toolgraft::validate::Validator;
 
 /// The settings by which one round is read.
 #[derive(Debug)]
-pub(super) struct Settings {
+pub(super) struct RoundSettings {
     /// Configuration of the parser.
     pub(super) config: Config,
     /// Name of the profile in force.
@@ -23,7 +23,7 @@ pub(super) struct Settings {
     pub(super) validator: Validator,
 }
 
-impl Settings {
+impl RoundSettings {
     /// Settings for a round with these tools.
     pub(super) fn new(reading: &ReadingArgs, session: &Session, format: Format, catalog: Option<Arc<Catalog>>) -> Self {
         // A profile on the command line also wins over recorded settings.
@@ -45,7 +45,7 @@ impl Settings {
         }
         let validator = Validator::new(catalog.clone().unwrap_or_default());
         let config = reading.config(session.dialect, profile, (reasoning, reasoning_calls)).with_catalog(catalog);
-        Settings { config, profile: profile.map(|p| p.name), validator }
+        RoundSettings { config, profile: profile.map(|p| p.name), validator }
     }
 
     /// Gives an event its final verdict: a call whose arguments are refused is rejected.

@@ -6,7 +6,7 @@ use anstyle::Style;
 
 use super::explain::GivenBack;
 use super::play::{Played, Shown};
-use super::settings::Settings;
+use super::settings::RoundSettings;
 use super::view::{AGAINST, Answered, At, Totals, View, question};
 use crate::labels;
 use crate::screen::{BAD, BOLD, CALL, DIM, DRAFT, Frame, RESULT, Screen, arguments, excerpt, full_name, pretty};
@@ -75,7 +75,7 @@ impl<W: Write> View for Show<W> {
         recording.notes.iter().try_for_each(|note| self.screen.remark(DIM, &format!("note: {note}")))
     }
 
-    fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()> {
+    fn round(&mut self, at: At<'_>, round: &Round, settings: &RoundSettings) -> io::Result<()> {
         self.screen.begin();
         let config = &settings.config;
         let tools = config.catalog.as_ref().map_or("no tools known".to_owned(), |c| counted(c.tools().count(), "tool"));

@@ -4,7 +4,7 @@ use std::io;
 
 use super::explain::GivenBack;
 use super::play::Played;
-use super::settings::Settings;
+use super::settings::RoundSettings;
 use crate::screen::boxes::width;
 use crate::sessions::said::words;
 use toolgraft::Outcome;
@@ -52,7 +52,7 @@ pub(super) trait View {
     /// Begins a recording, one of `of` in its file.
     fn recording(&mut self, at: At<'_>, of: usize, format: Format, recording: &Recording) -> io::Result<()>;
     /// Begins a round.
-    fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()>;
+    fn round(&mut self, at: At<'_>, round: &Round, settings: &RoundSettings) -> io::Result<()>;
     /// Shows everything that the model wrote in a round.
     fn events(&mut self, at: At<'_>, played: &Played) -> io::Result<()>;
     /// Ends the answer.

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::replay::play::play;
-use crate::replay::settings::Settings;
+use crate::replay::settings::RoundSettings;
 use toolgraft::message::{DeltaKind, FinishReason};
 use toolgraft::parse::NotACallReason;
 use toolgraft::transcript::{Finish, Round, TimedDelta};
@@ -20,7 +20,7 @@ fn listed(text: &str, config: Config) -> Vec<GivenBack> {
     let deltas = deltas.collect::<Vec<_>>();
     let round = Round::default().with_deltas(deltas).with_finish(Finish::new(FinishReason::Stop));
     let validator = Validator::new(config.catalog.clone().unwrap_or_default());
-    let played = play(&round, &Settings { config: config.clone(), profile: None, validator });
+    let played = play(&round, &RoundSettings { config: config.clone(), profile: None, validator });
     explain(&played, &config, true)
 }
 

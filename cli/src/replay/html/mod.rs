@@ -17,7 +17,7 @@ use self::page::{PageEntry as Listed, RoundPart};
 use self::timeline::Rows;
 use super::explain::GivenBack;
 use super::play::Played;
-use super::settings::Settings;
+use super::settings::RoundSettings;
 use super::view::{AGAINST, Answered, At, Totals, View};
 use crate::base::{Failure, browser, input};
 use crate::labels;
@@ -163,7 +163,7 @@ impl View for Pages {
         Ok(())
     }
 
-    fn round(&mut self, at: At<'_>, round: &Round, settings: &Settings) -> io::Result<()> {
+    fn round(&mut self, at: At<'_>, round: &Round, settings: &RoundSettings) -> io::Result<()> {
         let anchor = format!("r{}-{}", self.recordings.len(), at.round);
         let has_prompt = self.has_prompt;
         let taken = self.taken();
