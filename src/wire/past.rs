@@ -48,6 +48,8 @@ pub struct PastCall {
     pub arguments: Map<String, Value>,
     /// The result of the call.
     pub outcome: Option<Outcome>,
+    /// `true` if the client said with the result whether the tool failed.
+    pub has_status: bool,
 }
 
 /// A message of a history that cannot be read.
@@ -164,13 +166,14 @@ impl PastMessage {
             }
         }
         self.without_status |= result.get("is_error").or(result.get("status")).is_none();
+        let has_status = !result["is_error"].is_null() || !result["status"].is_null();
         match self.calls.iter_mut().find(|call| call.outcome.is_none() && call.is_answered_by(&result)) {
-            Some(call) => call.outcome = outcome,
+            Some(call) => (call.outcome, call.has_status) = (outcome, has_status),
             None => {
                 let text = |key: &str| result[key].as_str().map(str::to_owned);
                 let (id, name) = (text("tool_call_id").unwrap_or_default(), text("name"));
                 let name = name.unwrap_or_else(|| UNKNOWN_TOOL.to_owned());
-                self.orphans.push(PastCall { id, name, arguments: Map::new(), outcome });
+                self.orphans.push(PastCall { id, name, arguments: Map::new(), outcome, has_status });
             }
         }
         Ok(())
@@ -203,6 +206,7 @@ fn take_calls(at: usize, message: &mut Map<String, Value>) -> Result<Vec<PastCal
         name: name.to_owned(),
         arguments: arguments(given),
         outcome: None,
+        has_status: false,
     };
     // The API had a single call without an identifier before it had a list.
     let older = message.shift_remove("function_call").filter(Value::is_object);

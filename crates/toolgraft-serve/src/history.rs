@@ -13,6 +13,7 @@ use super::fault::Fault;
 use super::own_words::own_words;
 use super::prepared::Prepared;
 use super::store::{ClientStore, WrittenMessage};
+use super::vendor::asks;
 use toolgraft::conversation::shape::push;
 use toolgraft::conversation::{Answered, Replies, User};
 use toolgraft::outcome::{
@@ -218,8 +219,9 @@ impl History<'_> {
     fn results(&mut self, entry: PastMessage, withheld: &Withheld) -> Result<(), Fault> {
         let prepared = self.prepared;
         let PastMessage { calls, orphans, others, without_status, is_newest, .. } = entry;
-        let answered: Vec<Done> = calls.into_iter().map(|call| done(call, prepared)).collect();
-        let orphans: Vec<Done> = orphans.into_iter().map(|call| done(call, prepared)).collect();
+        let done = |call: PastCall| done(with_inferred_status(call), prepared);
+        let answered: Vec<Done> = calls.into_iter().map(done).collect();
+        let orphans: Vec<Done> = orphans.into_iter().map(done).collect();
         for done in answered.iter().filter(|done| done.outcome.status != Status::Cancelled) {
             // A failed call shows no file.
             let call = (done.outcome.status == Status::Result).then(|| done.call.clone());
@@ -265,6 +267,34 @@ pub(super) fn done(call: PastCall, prepared: &Prepared) -> Done {
     let PastCall { id, name, arguments, outcome, .. } = call;
     let call = Call::new(prepared.dialect, name, Value::Object(arguments));
     Done { id, call, outcome: outcome.unwrap_or_else(stopped) }
+}
+
+/// Longest text, in bytes, that is read as an error. A longer one usually has content of its own: a log, a page, data
+/// with one member `error` among others.
+const MAX_ERROR: usize = 400;
+
+/// First words of the errors of tools, by common clients and frameworks.
+const ERRORS: [&str; 6] =
+    ["Error:", "Error executing", "Error calling", "MCP error", "Traceback (most recent call last)", "错误："];
+
+/// Sets the status of a failed tool's result by its text if the client gave none: after an error
+/// that counts as success, the model would answer from nothing.
+fn with_inferred_status(mut call: PastCall) -> PastCall {
+    let failed = call.outcome.as_mut().filter(|outcome| !call.has_status && is_error(&outcome.text));
+    if let Some(outcome) = failed {
+        outcome.status = Status::ToolError;
+    }
+    call
+}
+
+/// Returns `true` if a result's text is only an error.
+fn is_error(text: &str) -> bool {
+    let text = text.trim();
+    let says_so = |object: Map<String, Value>| {
+        object.get("error").is_some_and(asks) || object.get("isError").is_some_and(|is_error| *is_error == true)
+    };
+    text.len() <= MAX_ERROR
+        && (ERRORS.iter().any(|words| text.starts_with(words)) || serde_json::from_str(text).is_ok_and(says_so))
 }
 
 /// Inserts `more` after the prefix `told` of `newest`, so that the additions for this request stay
@@ -365,4 +395,44 @@ pub(super) fn plain(mut message: Map<String, Value>) -> Map<String, Value> {
         message.insert("content".to_owned(), "".into());
     }
     message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_text_that_is_only_an_error_is_one() {
+        let traceback = "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'b'";
+        for text in [
+            "Error: no such file",
+            "\n Error executing tool read: timeout",
+            "Error calling read",
+            traceback,
+            "MCP error -32602: Invalid arguments",
+            "错误：没有这个文件",
+            r#"{"error": "not found"}"#,
+            r#"{"error": {"code": 404}, "data": null}"#,
+            r#"{"isError": true, "content": []}"#,
+        ] {
+            assert!(is_error(text), "{text}");
+        }
+        let long = format!("Error: {}", "x".repeat(MAX_ERROR - "Error: ".len()));
+        assert!(is_error(&long) && !is_error(&format!("{long}x")));
+        for text in [
+            "",
+            "No error",
+            "Errors: 0",
+            "Error",
+            r#"{"error": null, "data": 1}"#,
+            r#"{"error": ""}"#,
+            r#"{"error": false}"#,
+            r#"{"isError": false}"#,
+            r#"{"isError": "true"}"#,
+            r#"[{"error": "x"}]"#,
+            r#"{"last": {"error": "x"}}"#,
+        ] {
+            assert!(!is_error(text), "{text}");
+        }
+    }
 }

@@ -91,6 +91,8 @@ impl ContentsReader {
             true => Value::String(text),
             false => Value::Array([vec![json!({"type": "text", "text": text})], media].concat()),
         };
+        // Without the member `error` a response may be one nevertheless.
+        let is_error = is_error.then_some(true);
         json!({"role": "tool", "tool_call_id": id, "name": name, "content": content, "is_error": is_error})
     }
 }

@@ -154,7 +154,9 @@ fn result(block: &Value) -> Value {
         Value::Array(blocks) => blocks.iter().cloned().map(part).collect(),
         text => text.clone(),
     };
-    json!({"role": "tool", "tool_call_id": block["tool_use_id"], "content": content, "is_error": block["is_error"] == true})
+    // Without `is_error` the API assumes success, but clients leave it out of errors, too.
+    let is_error = block["is_error"].as_bool();
+    json!({"role": "tool", "tool_call_id": block["tool_use_id"], "content": content, "is_error": is_error})
 }
 
 /// Takes `output_config`: sets `reasoning_effort` for its `effort`, and returns the

@@ -7,6 +7,7 @@ use toolgraft_serve::{Config, ModelSettings, USAGE_HEADER};
 use toolgraft_testkit::endpoint::{Endpoint, Reply, Seen, says, stops, thinks, token};
 
 use super::http::{Served, call, read, request, serve};
+use super::shapes::{Chat, Gemini, Messages, Ollama, Responses, SHAPES, ask};
 
 fn llama(replies: impl IntoIterator<Item = Reply>) -> Endpoint {
     Endpoint::setup().models(&["m"]).owner("llamacpp").start(replies)
@@ -182,6 +183,43 @@ async fn after_a_clients_result_the_next_call_is_held_and_one_that_was_answered_
     );
     let messages = seen[1].body["messages"].as_array().unwrap();
     assert_eq!(messages.len(), 1 + usize::from(messages[0]["role"] == "system"), "{messages:#?}");
+}
+
+/// A change that failed is not done, also if the client gave only its text.
+#[tokio::test]
+async fn after_a_change_whose_result_is_an_error_the_cause_is_looked_up() {
+    for (result, stated, is_failed) in [
+        ("Error: connection reset", None, true),
+        (r#"{"error": "busy"}"#, None, true),
+        ("pushed", None, false),
+        ("Error: is the title", Some(false), false),
+    ] {
+        for shape in SHAPES.into_iter().filter(|shape| stated.is_none() || *shape == Messages) {
+            let push = call().replace("weather", "push").replace("{\"city\":\"Oslo\"}", "{}");
+            let endpoint = llama([Reply::text(&push), Reply::text("It is done.")]);
+            let served = serve(&endpoint, |config| config.with_way(Way::Measured)).await;
+            let mut given = shape.result();
+            match shape {
+                Messages => given["content"][0]["content"] = result.into(),
+                Responses => given["output"] = result.into(),
+                Gemini => given["parts"][0]["functionResponse"]["response"] = json!({"output": result}),
+                Chat | Ollama => given["content"] = result.into(),
+            }
+            if let Some(stated) = stated {
+                given["content"][0]["is_error"] = json!(stated);
+            }
+            let messages = json!([shape.says("user", "Push it."), shape.call(), given]);
+            let body = shape.request(messages, shape.tools(&["f", "list_remotes"]));
+            let (_, mut whole) = ask(&served, shape, body.to_string().replace("\"f\"", "\"push\"")).await;
+            let seen = posts(&endpoint);
+            // Responses repeats the tools of the request.
+            whole["tools"] = Value::Null;
+            let looks = whole.to_string().contains("list_remotes");
+            assert_eq!(looks, is_failed, "{shape:?}, {result}: {whole:#}");
+            let told = seen[0].body["messages"].as_array().unwrap().last().unwrap();
+            assert!(told["content"].as_str().unwrap().contains(result), "the text stays: {told}");
+        }
+    }
 }
 
 /// A small model copies the result into the call: the text is asked for as a message, which the client does not see.
