@@ -12,10 +12,13 @@ use crate::constrain::is_id;
 use crate::event::Repair;
 use crate::outcome::RESULT;
 use crate::tools::schema::{properties, property, required};
-use crate::tools::{Tool, looks_up, may_change};
+use crate::tools::{Tool, changes_nothing, looks_up, may_change};
 
 /// Letters that two words with the same meaning share at their start: `cancel`, `cancelled`.
 const STEM: usize = 4;
+
+/// The first letter after the Latin letters of European languages.
+const AFTER_LATIN: char = '\u{250}';
 
 /// A call with only the members that were mentioned.
 #[derive(Debug, PartialEq)]
@@ -54,8 +57,16 @@ impl ConversationText {
         let is_optional = |name: &str| demands && required(schema).all(|required| required != name);
         let is_default =
             |name: &str, value: &Value| property(schema, name).and_then(|own| own.get("default")) == Some(value);
-        let is_unsaid =
-            |name: &String, value: &Value| is_optional(name) && !is_default(name, value) && !self.is_spoken_of(value);
+        // Of the values of an `enum`, a small model fills in the first; another one is chosen, also if the user used other
+        // words for it: `bicycling` for "by bike".
+        let is_chosen = |name: &str, value: &Value| {
+            let choices = property(schema, name).and_then(|own| own.get("enum")?.as_array());
+            choices.is_some_and(|choices| choices.iter().skip(1).any(|choice| choice == value))
+        };
+        let is_meant = |name: &str, value: &Value| {
+            is_default(name, value) || changes_nothing(tool) && is_chosen(name, value) || self.is_spoken_of(value)
+        };
+        let is_unsaid = |name: &String, value: &Value| is_optional(name) && !is_meant(name, value);
         let unsaid: Vec<String> = fitted
             .arguments
             .iter()
@@ -140,10 +151,9 @@ impl ConversationText {
     }
 
     fn is_text_spoken_of(&self, text: &str) -> bool {
-        let is_foreign = self.person.chars().any(|c| c.is_alphabetic() && !c.is_ascii());
         let has_digit = text.contains(|c: char| c.is_ascii_digit());
         // In another language than the tool's the same value may have been said in other words.
-        if is_foreign && !has_digit {
+        if !has_digit && is_foreign(&self.person) {
             return true;
         }
         let is_said = self.is_text_said(text);
@@ -167,6 +177,15 @@ impl ConversationText {
         const SIGNS: [char; 9] = ['今', '明', '昨', '周', '月', '年', '天', '点', '前'];
         words(&self.person).any(|word| WORDS.contains(&&*word)) || self.person.contains(SIGNS)
     }
+}
+
+/// Returns `true` if a text, in lower case, is in another language than English: it has letters of another script, or
+/// accents and no English word, as "a café near the lake" has.
+fn is_foreign(text: &str) -> bool {
+    const ENGLISH: [&str; 10] = ["the", "and", "with", "from", "near", "this", "that", "what", "is", "please"];
+    let has_letter_from = |first: char| text.chars().any(|c| c >= first && c.is_alphabetic());
+    let is_english = || words(text).any(|word| ENGLISH.contains(&&*word));
+    has_letter_from(AFTER_LATIN) || has_letter_from('\u{80}') && !is_english()
 }
 
 /// Returns the text that the model wrote into the frame of a result, which it copied with the result.
@@ -222,6 +241,9 @@ mod tests {
             ("Cancel it", json!({"status": "cancelled"}), Value::Null),
             ("Do something with 7", json!({"ticket_id": 7, "status": "open"}), Value::Null),
             ("取消它", json!({"status": "cancelled", "count": 100}), json!({"status": "cancelled"})),
+            ("播放 The Beatles", json!({"item": "x", "artist": "甲壳虫"}), Value::Null),
+            ("Buy milk from the Café", json!({"item": "milk", "priority": "high"}), json!({"item": "milk"})),
+            ("Milch kaufen, hohe Priorität", json!({"item": "milk", "priority": "high"}), Value::Null),
         ] {
             let said = ConversationText::new(question.into(), Vec::new());
             let found = said.fitted(&arguments, &tool).map_or(Value::Null, |fitted| Value::Object(fitted.arguments));
@@ -241,6 +263,15 @@ mod tests {
             let fitted =
                 ConversationText::new(question.into(), Vec::new()).fitted(&json!({"customer": "Petrov"}), &list);
             assert_eq!(fitted.map(|fitted| fitted.arguments["status"].clone()), status.map(Value::from), "{question}");
+        }
+        let route = Tool::new("directions").with_description("Get the way to a place").with_schema(json!({
+            "required": ["to"],
+            "properties": {"to": {"type": "string"}, "mode": {"enum": ["driving", "walking", "bicycling"]}},
+        }));
+        for (mode, is_left_out) in [("bicycling", false), ("driving", true), ("flying", true)] {
+            let said = ConversationText::new("To Ghent by bike, how long?".into(), Vec::new());
+            let fitted = said.fitted(&json!({"to": "Ghent", "mode": mode}), &route);
+            assert_eq!(fitted.is_some_and(|fitted| !fitted.arguments.contains_key("mode")), is_left_out, "{mode}");
         }
         let read = "network: attic\npassword: river";
         let said = ConversationText::new("Copy it into b.txt.".into(), vec![read.into()]);
