@@ -17,11 +17,14 @@ pub(crate) fn is_greeting(text: &str) -> bool {
 
 /// Words of a question that asks for an action.
 const REQUESTS: &[&str] = &[
-    "please", "can you", "could you", "would you", "will you", "can we", "can i", "is it possible", "why don't you",
-    "请", "能不能", "可以", "能否", "麻烦", "帮", "bitte", "kannst du", "könntest du", "können sie", "könnten sie",
+    "please", "can you", "could you", "would you", "will you", "can we", "is it possible", "why don't you", "请",
+    "能不能", "可以", "能否", "麻烦", "帮", "bitte", "kannst du", "könntest du", "können sie", "könnten sie",
     "peux-tu", "pouvez-vous", "pourrais-tu", "puedes", "podrías", "puede usted", "puoi", "você pode", "можешь",
     "можете",
 ];
+
+/// Words of a question for what the user may do, which contain those of a request; "can I" is none of these.
+const MAY_I: [&str; 3] = ["我可以", "我能不能", "我能否"];
 
 /// First words of a statement that requests nothing.
 const TELLING: &[&str] = &[
@@ -45,7 +48,8 @@ pub(crate) fn is_question(text: &str) -> bool {
     let sentences = sentences.filter(|one| one.len() > 1);
     let (asked, told): (Vec<&str>, Vec<&str>) = sentences.partition(|one| one.ends_with(['?', '？']));
     let tells = |one: &&str| TELLING.iter().any(|word| one.starts_with(word));
-    asked.len() == 1 && told.iter().all(tells) && !REQUESTS.iter().any(|words| text.contains(words))
+    let rest = MAY_I.iter().fold(text.clone(), |rest, words| rest.replace(words, ""));
+    asked.len() == 1 && told.iter().all(tells) && !REQUESTS.iter().any(|words| rest.contains(words))
 }
 
 #[cfg(test)]
@@ -71,6 +75,8 @@ mod tests {
             "When does it begin for a colleague in Tokyo? My calendar is in Berlin time.",
             "我的日历用柏林时间。它几点开始？",
             "Somewhere under /a is a letter to Ito. Which invoice is overdue?",
+            "Can I get lunch at the station?",
+            "我可以在车站吃午饭吗？",
         ] {
             assert!(is_question(text), "{text}");
         }
@@ -81,6 +87,7 @@ mod tests {
             "Could you close it?",
             "Close T-1. What is left?",
             "可以关闭它吗？",
+            "我请你关闭它，好吗？",
             "Read a\nWhy?",
             "What is T-1? Close it then.",
             "What is it? Why?",
