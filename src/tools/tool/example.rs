@@ -112,9 +112,12 @@ fn given(schema: &Value) -> Option<Value> {
 fn string(name: &str, schema: &Value) -> String {
     let described = schema.get("description").and_then(Value::as_str);
     let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
-    let value = described.and_then(described_value).or_else(|| by_format(format)).map(str::to_owned);
+    let value = described
+        .and_then(described_value)
+        .or_else(|| by_format(format))
+        .or_else(|| described.and_then(by_written_format));
     let neutral = || if name.is_empty() { "example".to_owned() } else { format!("{name}-1") };
-    fitted(value.unwrap_or_else(neutral), schema)
+    fitted(value.map_or_else(neutral, str::to_owned), schema)
 }
 
 fn kind(schema: &Value) -> &str {
@@ -215,6 +218,14 @@ fn by_format(wanted: &str) -> Option<&'static str> {
     Some(value).filter(|_| !wanted.is_empty())
 }
 
+/// Returns the value whose format a description writes out, such as `YYYY-MM-DD`; of several formats, the longest.
+fn by_written_format(description: &str) -> Option<&'static str> {
+    let description = description.to_ascii_lowercase();
+    let is_written = |format: &&str| format.contains("mm") && description.contains(*format);
+    let length = |formats: &str| formats.split(' ').filter(is_written).map(str::len).max();
+    values().filter_map(|(value, formats)| Some((length(formats)?, value))).max().map(|(_, value)| value)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -257,6 +268,19 @@ mod tests {
         ] {
             assert_eq!(described_value(description), value, "{description}");
         }
+        for (description, value) in [
+            ("Day of departure, in the format yyyy-MM-dd", Some("2025-06-01")),
+            ("日期（YYYY-MM-DD）", Some("2025-06-01")),
+            ("Start, YYYY-MM-DDTHH:mm:ssZ or YYYY-MM-DD", Some("2025-06-01T09:30:00Z")),
+            ("The date of the comma", None),
+        ] {
+            assert_eq!(by_written_format(description), value, "{description}");
+        }
+        let schema = json!({"properties": {
+            "date": {"type": "string", "description": "Date (yyyy-MM-dd)", "minLength": 10},
+            "on": {"type": "string", "description": "YYYY-MM-DD, such as 2027-01-31"},
+        }, "required": ["date", "on"]});
+        assert_eq!(example(schema), json!({"date": "2025-06-01", "on": "2027-01-31"}));
         let schema = json!({"properties": {
             "from": {"type": "string", "description": "Currency, such as EUR"},
             "code": {"type": "string", "description": "such as EUR", "pattern": "^[a-z]{3}$"},
