@@ -27,7 +27,6 @@ fn effect(verb: &str) -> Option<Effect> {
         ("destroys", Effect::Changes),
         ("looks", Effect::Looks),
         ("computes", Effect::Computes),
-        ("unknown", Effect::Unknown),
     ];
     verbs.into_iter().find(|(kind, _)| is_one(kind)).map(|(_, effect)| effect)
 }
@@ -126,11 +125,6 @@ mod tests {
             ("tyre", "Inflate a tyre", false, true),
             ("book_state", "Whether a copy is on the shelf", true, false),
             ("track_shipment", "Track a shipment", true, false),
-            ("browser_navigate", "Navigate to a URL", false, false),
-            ("browser_hover", "Hover over element on page", false, false),
-            ("click", "Clicks an element", false, false),
-            ("page_scroll", "", false, false),
-            ("browser_type", "Type text into an element", false, true),
         ] {
             let tool = Tool::new(name).with_description(description);
             assert_eq!((looks_up(&tool), may_change(&tool)), (looks, changes), "{name}");
