@@ -137,8 +137,10 @@ impl History<'_> {
         let content = message.entry("content").or_insert(Value::Null);
         let (own, text) = (own_words(content), text_of(content));
         frame_files(content);
-        let framed = text_of(content);
-        let foreign = foreign_in_message(&framed).map(|(name, text)| ForeignResult::of_file(name, text));
+        // A text alone has no files.
+        let framed = content.is_array().then(|| text_of(content));
+        let foreign = foreign_in_message(framed.as_deref().unwrap_or(&text));
+        let foreign = foreign.map(|(name, text)| ForeignResult::of_file(name, text));
         self.told.start.results.extend(foreign);
         match own {
             // Text that a client adds by itself is no new request of the user.
@@ -293,8 +295,8 @@ fn is_error(text: &str) -> bool {
     let says_so = |object: Map<String, Value>| {
         object.get("error").is_some_and(asks) || object.get("isError").is_some_and(|is_error| *is_error == true)
     };
-    text.len() <= MAX_ERROR
-        && (ERRORS.iter().any(|words| text.starts_with(words)) || serde_json::from_str(text).is_ok_and(says_so))
+    let is_object = || text.starts_with('{') && serde_json::from_str(text).is_ok_and(says_so);
+    text.len() <= MAX_ERROR && (ERRORS.iter().any(|words| text.starts_with(words)) || is_object())
 }
 
 /// Inserts `more` after the prefix `told` of `newest`, so that the additions for this request stay
