@@ -187,11 +187,15 @@ impl Mentions {
 
     /// Returns `true` if the request names several things of one kind, and these arguments have each of them.
     pub(in crate::turn) fn has_list_in(&self, calls: &Used) -> bool {
-        let are_all = |things: Vec<&Thing>| things.len() > 1 && things.iter().all(|thing| calls.has(&thing.text));
-        let alike = |thing: &Thing| self.things().filter(|other| shape(&other.text) == shape(&thing.text)).collect();
-        let mut lists = self.parts.iter().flat_map(|part| part.chunk_by(|_, next| next.is_joined));
-        self.things().filter(|thing| is_distinct(&thing.text)).any(|thing| are_all(alike(thing)))
-            || lists.any(|list| are_all(list.iter().collect()))
+        let is_several = |thing: &&Thing| {
+            let alike: Vec<&Thing> = self.things().filter(|other| shape(&other.text) == shape(&thing.text)).collect();
+            let mut lists = self.parts.iter().flat_map(|part| part.chunk_by(|_, next| next.is_joined));
+            let is_in = |list: &[Thing], other: &Thing| list.iter().any(|own| std::ptr::eq(own, other));
+            alike.len() > 1
+                && alike.iter().all(|other| calls.has(&other.text))
+                && (is_distinct(&thing.text) || lists.any(|list| alike.iter().all(|other| is_in(list, other))))
+        };
+        self.things().any(|thing| is_several(&thing))
     }
 
     /// Returns the unused things that are in one list with this value; with `apart` also those of the same shape in
@@ -519,6 +523,7 @@ mod tests {
         assert!(has_list("How warm is it in Oslo and Bergen?", &["Oslo", "Bergen"]));
         assert!(has_list("Read a/x.txt. Is b/y.txt newer?", &["a/x.txt", "b/y.txt"]));
         assert!(!has_list("Is Zwaluw in Leiden open on a Monday?", &["Zwaluw in Leiden on Monday"]));
+        assert!(!has_list("Give Ada and Kim of Search the ticket.", &["Ada", "Kim"]), "not all of one shape");
     }
 
     #[test]
