@@ -435,10 +435,12 @@ impl Probe {
     /// than choosing it does.
     fn narrow(&mut self) {
         let is_half_over = |deadline: Instant| self.begun.elapsed() > (deadline - self.begun) / 2;
-        let is_chosen = self.plan.rounds.len() > 1 && self.cells.len() > 1;
-        if is_chosen && self.deadline.is_some_and(is_half_over) {
-            let best = self.best().filter(|best| self.cells.contains(best));
-            self.cells = best.map_or_else(|| std::mem::take(&mut self.cells), |best| vec![best]);
+        let has_choice = self.plan.rounds.len() > 1 && self.cells.len() > 1;
+        if has_choice
+            && self.deadline.is_some_and(is_half_over)
+            && let Some(best) = self.best().filter(|best| self.cells.contains(best))
+        {
+            self.cells = vec![best];
         }
     }
 

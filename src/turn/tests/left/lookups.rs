@@ -195,6 +195,10 @@ fn a_call_that_was_cut_off_after_others_is_left_out() {
     assert_eq!(calls(&done).len(), 1, "{done:?}");
     let rejected = done.iter().filter(|action| matches!(action, Action::Emit(AgentEvent::CallRejected { .. })));
     assert_eq!(rejected.count(), 1, "{done:?}");
+    let id = calls(&done)[0].to_owned();
+    job.turn.handle(Input::Outcome { id, outcome: Outcome::result("1") }).unwrap();
+    let next = format!("{:?}", actions(&mut job.turn));
+    assert!(!next.contains("ended inside the call"), "it is not told to write it again: {next}");
 }
 
 #[test]
