@@ -1,4 +1,4 @@
-//! `toolgraft chat`: a person, a model, and the tools of the user's MCP servers.
+//! `toolgraft chat`: the user, a model, and the tools of the user's MCP servers.
 //!
 //! In: flags; one question as an argument or on a pipe, or else lines at a terminal. Out: the
 //! model's answer on standard output, all that is said about it on standard error, and the
