@@ -13,6 +13,7 @@ fn opener() -> Option<(&'static str, &'static [&'static str])> {
     if cfg!(target_os = "macos") {
         Some(("open", &[]))
     } else if cfg!(windows) {
+        // `start` is built into cmd.exe, a shell.
         Some(("rundll32", &["url.dll,FileProtocolHandler"]))
     } else if ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some()) {
         Some(("xdg-open", &[]))
@@ -68,6 +69,7 @@ impl Way {
 
 /// Opens a page that was written to a file, or says where it is.
 pub(crate) fn open_file(file: &Path) {
+    // A browser that runs already has another working directory.
     let whole = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     if !open(&whole.to_string_lossy()) {
         output::warn(&format!("no browser can be opened from here: open {} in one", whole.display()));

@@ -37,6 +37,8 @@ impl Chunk {
     pub(crate) fn pieces(self, text: &str, salt: u64) -> impl Iterator<Item = &str> {
         let mut rest = text;
         let mut state = match self {
+            // The salts of lines are neighbours (1, 2, 3): multiplied, they begin far from each other in
+            // the sequence.
             Chunk::Random(seed) => seed ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15),
             _ => 0,
         };
@@ -49,7 +51,7 @@ impl Chunk {
                 Chunk::Characters(n) => n.get(),
                 Chunk::Random(_) => 1 + (split_mix(&mut state) % MAX_RANDOM) as usize,
             };
-            // At most four bytes a character, so only what may be taken is looked at.
+            // A text has no more characters than bytes, so the whole of it is taken without a walk.
             let end = match characters {
                 n if n >= rest.len() => rest.len(),
                 n => rest.char_indices().nth(n).map_or(rest.len(), |(at, _)| at),

@@ -63,6 +63,7 @@ impl Failure {
         let (code, message) = match &self {
             Failure::Usage(message) => (2, message),
             Failure::Job(message) => (1, message),
+            // 128 and the number of the signal, as a shell reports it: SIGINT is 2, SIGPIPE (141) is 13.
             Failure::Interrupted(message) => (130, message),
             Failure::Reported => return ExitCode::from(1),
             Failure::ReaderGone => return ended_by("PIPE", 141),

@@ -52,6 +52,7 @@ const MOST: u64 = 256 << 20;
 /// Reads to the end, up to [`MOST`] bytes.
 pub(crate) fn read_all(from: impl Read, name: &str) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
+    // One byte more than allowed tells a longer file from one of exactly this size.
     from.take(MOST + 1).read_to_end(&mut bytes).map_err(|e| Failure::usage(format!("cannot read {name}: {e}")))?;
     match bytes.len() as u64 > MOST {
         true => Err(Failure::usage(format!("{name} has more than {} MiB: give a part of it", MOST >> 20))),

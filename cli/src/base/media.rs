@@ -34,6 +34,7 @@ fn is_there(what: &str, file: &Path) -> Failure {
 /// Fails if a result cannot be written to this file: nothing is overwritten.
 pub(crate) fn check_place(what: &str, file: &Path) -> Result<(), Failure> {
     let shown = file.display();
+    // The parent of a bare file name is empty: it means this folder.
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     match () {
         () if file.is_dir() => Err(Failure::usage(format!("{what}: {shown} is a directory: name a file in it"))),
@@ -71,6 +72,7 @@ pub(crate) fn of(outcome: &Outcome) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     let decoded = media.map(|event| {
         let field = |name: &str| event.data.get(name).and_then(Value::as_str);
         let kind = field("mimeType").or(field("kind")).unwrap_or("data").to_owned();
+        // Some servers break the digits into lines, as MIME does.
         let digits: String = field("data").unwrap_or_default().split_whitespace().collect();
         let bytes = BASE64.decode(digits);
         match bytes {

@@ -90,6 +90,7 @@ impl Signals {
     /// Waits for a job, which a signal ends: that is a failure.
     pub(crate) async fn or_stopped<T>(&self, job: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
         tokio::select! {
+            // A signal that has come wins over a job that ends at the same moment.
             biased;
             name = self.stopped() => Err(stopped(name)),
             done = job => done,

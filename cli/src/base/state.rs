@@ -12,6 +12,7 @@ use crate::base::output;
 /// Returns a file of that name below `$XDG_STATE_HOME/toolgraft`, else `~/.local/state/toolgraft`;
 /// `None` where there is no home.
 pub(crate) fn file(name: &str) -> Option<PathBuf> {
+    // The XDG specification says that a relative path is ignored.
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let state = state.or_else(|| Some(std::env::home_dir()?.join(".local/state")))?;
     Some(state.join("toolgraft").join(name))
@@ -21,6 +22,7 @@ pub(crate) fn file(name: &str) -> Option<PathBuf> {
 /// permissions there.
 pub(crate) fn warn_of_others() {
     let own = std::env::home_dir().map(|home| home.join(".config/toolgraft"));
+    // `join("")` leaves a slash at the end; without it the path in the warning reads as the others do.
     let state = file("").map(|state| state.components().collect::<PathBuf>());
     let sessions = file("sessions");
     for folder in own.iter().chain(&state).chain(&sessions).filter(|folder| files::others_may_write(folder)) {

@@ -46,7 +46,10 @@ pub(crate) fn of_tool(words: &[String], schema: Option<&Value>) -> Result<Map<St
 /// Returns a parameter's schema; `None` where nothing is known of it.
 fn property<'a>(name: &str, schema: Option<&'a Value>) -> Result<Option<&'a Value>, String> {
     let properties = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
+    // A schema without properties says nothing of the names that it takes.
     let Some(properties) = properties.filter(|properties| !properties.is_empty()) else { return Ok(None) };
+    // JSON Schema takes other names unless it says `false`, but without a word on it `ctiy=Oslo` is a
+    // misspelling.
     let is_open =
         schema.and_then(|schema| schema.get("additionalProperties")).is_some_and(|more| *more != Value::Bool(false));
     match properties.get(name) {
@@ -76,6 +79,7 @@ fn value(name: &str, written: &str, schema: Option<&Value>) -> Result<Value, Str
         return Ok(serde_json::from_str(written).unwrap_or_else(|_| written.into()));
     };
     let as_it_is = schema.check(&written.into(), written);
+    // The error is that of the value as it was written, not that of the list made of it.
     let found = as_it_is.or_else(|wrong| schema.check(&json!([written]), written).map_err(|_| wrong));
     found.map(|(value, _)| value).map_err(|wrong| format!("{name}={written}: {wrong}"))
 }

@@ -21,6 +21,7 @@ pub(crate) fn count(text: &str) -> usize {
         return count_all(text);
     }
     let part = |n: usize| {
+        // Neither end of a part is inside a character.
         let begin = text.ceil_char_boundary(text.len() / PARTS * n);
         &text[begin..text.floor_char_boundary(begin + COUNTED / PARTS)]
     };
