@@ -176,6 +176,7 @@ impl Approvals {
             [] => {
                 Err(Failure::usage(format!("/allow {glob}: no tool has such a name; `toolgraft mcp tools` lists them")))
             }
+            // Who names the server, too, means this tool and no other.
             _ if glob.contains(['/', '.']) => Ok(dotted(glob)),
             // As for `--allow`: a bare name never lets one run that says so of itself.
             [(pattern, true)] => Err(Failure::usage(format!(
@@ -211,6 +212,7 @@ impl Approvals {
             // Where nobody can be asked, it is decided as if it were the first.
             let (tool, arguments) = (self.tool(&name), Some(&request.arguments));
             let decision = self.policy().decide(name.0.as_deref(), &name.1, tool.as_ref(), arguments);
+            // No policy lets a call run that the model itself wants approved (`requires_approval`).
             if decision == Decision::Allow && !wants_approval(&request.arguments) {
                 return Approval::Approved;
             }
@@ -276,6 +278,8 @@ impl Approvals {
     ) -> Question {
         let ApprovalRequest { server, tool, .. } = request;
         let hints = self.tool(&(server.clone(), tool.clone())).and_then(|tool| tool.annotations);
+        // Asked without the tool, the policy ignores that it calls itself destructive: only a pattern
+        // allows it then.
         let by_pattern =
             self.policy().decide(server.as_deref(), tool, None, Some(&request.arguments)) == Decision::Allow;
         let value = Value::Object(request.arguments.clone());

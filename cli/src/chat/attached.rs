@@ -55,6 +55,7 @@ impl Attached {
                 self.images.push(image.with_name(last.unwrap_or_else(|| name.to_owned())));
                 return Ok(());
             }
+            // It is no image, and may be a text.
             Err(ImageError::Unknown) => {}
             Err(error) => return Err(Failure::usage(format!("{flag} {name}: {error}"))),
         }

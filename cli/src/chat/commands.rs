@@ -105,6 +105,7 @@ pub(super) fn following(before: &[String], begun: &str, (hub, runtime): (&Hub, &
 
 /// Every command's first word.
 fn words(prompts: &[McpPrompt]) -> Vec<String> {
+    // `/mcp on|off` and `/SERVER:PROMPT` are lines of the help, not words that can be typed.
     let own = COMMANDS.iter().map(|(name, ..)| name.clone()).filter(|name| !name.contains([':', ' ']));
     own.chain(prompts.iter().map(command_of)).collect()
 }
@@ -200,12 +201,15 @@ impl Session {
                 self.talk.begin_anew();
                 self.note(DIM, "a new conversation")
             }
+            // What was done last is taken back first, and files wait for a question that was not asked
+            // yet.
             ["/undo"] | ["/undo", _] if self.talk.attached.names().is_some() => {
                 let files = std::mem::take(&mut self.talk.attached).names().unwrap_or_default();
                 self.note(DIM, &format!("taken back: {files}"))
             }
             ["/undo"] | ["/undo", _] => {
                 let questions = words.get(1).map_or(Ok(1), |word| number("/undo", word))?;
+                // A number that no question has: `take_back` then says how many there are.
                 let at = || asked(&self.talk.conversation).checked_sub(questions).unwrap_or(usize::MAX);
                 let at = (questions != 1).then(at);
                 let question = self.talk.take_back(at)?;

@@ -188,6 +188,7 @@ impl Display {
     ) -> io::Result<()> {
         let so_far = labels::progress(progress, total, message.as_deref());
         self.progress = Some((server.to_owned(), so_far));
+        // A spinner would write over the open question.
         if self.paused || self.asked.is_some() { Ok(()) } else { self.spin() }
     }
 
@@ -227,6 +228,7 @@ impl Display {
     /// The question is over.
     pub(super) fn go_on(&mut self) -> io::Result<()> {
         self.paused = false;
+        // The approval that was asked for before the server's question is still open.
         if self.asked.is_some() {
             return Ok(());
         }
@@ -247,6 +249,8 @@ impl Display {
         self.later.push(event);
         match self.paused {
             false if answered => return self.answered(),
+            // The approval has its answer, but the server's question is open: the events wait for
+            // `go_on`.
             true if answered => self.running.extend(self.asked.take()),
             _ => {}
         }
@@ -371,6 +375,7 @@ impl Display {
     }
 
     fn text(&mut self, text: &str) -> io::Result<()> {
+        // Line breaks between reasoning and a call are no answer, so they end no reasoning.
         if text.trim().is_empty() && self.thoughts.is_open() {
             return Ok(());
         }
@@ -626,6 +631,7 @@ impl Display {
         if names.is_empty() {
             return Ok(());
         }
+        // A server reports progress without the call: it is shown while one of its calls runs.
         let progress = self
             .progress
             .as_ref()

@@ -97,6 +97,7 @@ impl Endpoint {
             self.listed = match tokio::time::timeout(PROBE, self.client.models()).await {
                 Ok(Ok(models)) => models,
                 Ok(Err(_)) if self.go_below_v1().await? => self.client.models().await.unwrap_or_default(),
+                // Without a list in time nothing is known of its models, and nothing is warned of.
                 _ => return Ok(()),
             };
         }
@@ -120,6 +121,7 @@ impl Endpoint {
         }
         warn_of_variables();
         let names = settings::file()?.names;
+        // One that has a name is among the named ones already.
         let usual = usual.filter(|usual| names.endpoints().all(|name| name != usual));
         let urls: Vec<String> = usual.into_iter().chain(names.endpoints().map(str::to_owned)).collect();
         let listed = join_all(urls.iter().map(|url| async {
@@ -138,6 +140,7 @@ impl Endpoint {
         }
         match local {
             Ok(local) => all.extend(local),
+            // That nothing runs on this machine is told only where nothing else was named.
             Err(error) => without.extend(urls.is_empty().then_some(error)),
         }
         if all.is_empty()
@@ -423,6 +426,7 @@ impl Endpoint {
             let name = name.trim_end_matches(':');
             return Err(Failure::usage(format!("{name} names an endpoint: name a model of it, as in {name}:MODEL")));
         };
+        // A name without an endpoint is a model of this one.
         let is_here = place.url.as_ref().is_none_or(|url| *url == self.url);
         if stays && !is_here {
             return Err(Failure::usage(format!(
@@ -512,6 +516,7 @@ async fn ask(title: &str, models: &[String], asker: &Asker) -> Result<usize, Fai
 
 /// Returns `true` if a server is up and its model is not yet.
 fn is_loading(error: &ModelError) -> bool {
+    // llama.cpp's answer; a 503 of another kind is not worth ten minutes of waiting.
     error.status() == Some(503) && error.to_string().to_lowercase().contains("loading model")
 }
 

@@ -28,6 +28,7 @@ fn endpoint_of(saved: &Saved, args: &mut ChatArgs, settings: &Settings) -> Resul
     let Some(kept) = saved.endpoint.as_deref().filter(|url| url.contains(REDACTED)) else {
         return Ok(saved.endpoint.clone());
     };
+    // The endpoint of the command line overrides that of the conversation.
     if args.talk.settings.base_url.is_some() {
         return Ok(None);
     }
@@ -127,6 +128,7 @@ impl Keeping {
     /// # Errors
     /// It cannot be written; the text says why.
     pub(super) fn write(&mut self, saved: &Saved) -> Result<(), String> {
+        // Nothing is left where `/undo` took the only question back.
         if saved.conversation.entries().is_empty() {
             self.store.remove(&self.id).map(|_| self.written = false)
         } else {

@@ -29,6 +29,7 @@ pub(super) fn following(words: &[String], hub: &Hub) -> Vec<String> {
         ["tools", _] => texts(&["on", "off"]),
         ["tools", server, side @ ("on" | "off"), ref named @ ..] => {
             let tools = hub.tools(server).unwrap_or_default().into_iter();
+            // Tools that are named in the line already are not proposed again.
             let open = tools.filter(|tool| tool.on == (side == "off") && !named.contains(&tool.name.as_str()));
             open.map(|tool| tool.name).collect()
         }

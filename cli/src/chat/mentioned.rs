@@ -30,6 +30,8 @@ fn mentions(question: &str, hub: &Hub) -> Result<Vec<(String, String)>, Failure>
         };
         let offer = catalog.server(server);
         let is_listed = offer.is_some_and(|offer| offer.resources.iter().any(|resource| resource.uri == uri));
+        // A URI that the server lists may end in such a character; another one ends where the sentence
+        // does.
         let uri = if is_listed { uri } else { uri.trim_end_matches(ENDS) };
         let mention = (server.to_owned(), uri.to_owned());
         if !uri.is_empty() && !found.contains(&mention) {

@@ -140,6 +140,7 @@ pub(super) fn run(mut args: ChatArgs) -> Result<(), Failure> {
                 if first.is_none() {
                     return Ok(());
                 }
+                // After Ctrl-C it continues without those that still start, and not all can be seen.
                 if !starting::goes_on(&hub) {
                     see(&hub);
                 }
@@ -171,6 +172,8 @@ pub(super) fn run(mut args: ChatArgs) -> Result<(), Failure> {
 /// Refuses a question that is the ID of a conversation: the ID belongs after `--continue=`.
 fn refuse_lost_id(args: &ChatArgs) -> Result<(), Failure> {
     let [id] = args.question.as_slice() else { return Ok(()) };
+    // Of `--continue 3fa85f` the ID becomes the question, since the option takes a value only after `=`.
+    // A question such as `beef` is an ID only if a conversation has it.
     let is_id = args.conversation.continued.as_deref() == Some("")
         && id.len() >= ID
         && id.bytes().all(|byte| byte.is_ascii_hexdigit())

@@ -47,6 +47,7 @@ pub(super) async fn first_line(
     let line = loop {
         match prompt.read(std::mem::take(&mut ahead)).await {
             Typed::Line(line) if line.is_empty() => {}
+            // Leaving waits for no server.
             Typed::Line(line) if matches!(commands::read(&line, &[]), Ok(ChatCommand::Quit)) => return Ok(None),
             Typed::Line(line) => break Typed::Line(line),
             Typed::Dropped => {}
@@ -229,6 +230,7 @@ async fn server_prompt(
     }
     let said = show(session, &before)?;
     session.talk.warn_long(&said);
+    // A prompt may end with a message of the model; then it is the user's turn.
     if !session.talk.conversation.awaits_model() {
         return Ok(Next::Prompt);
     }

@@ -155,14 +155,19 @@ impl Session {
                 cancel.cancel();
             }
             let event = tokio::select! {
+                // Signals, the reader and open questions come before events of the model, which may be
+                // ready without a pause.
                 biased;
                 () = interrupts.next() => {
+                    // The first Ctrl-C has cancelled the turn; who presses it again does not want to
+                    // wait for its end.
                     if cancel.is_cancelled() {
                         return Ok(Ended::Left);
                     }
                     cancel.cancel();
                     continue;
                 }
+                // It stays ready from the first signal on.
                 () = ending.begins(), if !is_ending => {
                     is_ending = true;
                     cancel.cancel();
@@ -199,6 +204,7 @@ impl Session {
                 AgentEvent::Finished(finished) => Some(finished.clone()),
                 _ => None,
             };
+            // After a failed write nobody would see the event.
             if broken.is_none() {
                 broken = self.report_files().and_then(|()| self.show(event)).err();
             }

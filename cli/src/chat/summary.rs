@@ -36,6 +36,7 @@ impl Summary {
 
     /// Returns a line for the turn; nothing where no request was sent. Its time is without that of questions.
     pub(super) fn text(&self, finished: &Finished) -> String {
+        // A turn that ended before its first request cost nothing.
         if finished.rounds == 0 {
             return String::new();
         }

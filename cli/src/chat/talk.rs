@@ -137,6 +137,7 @@ impl Talk {
         untrusted.extend(saved.untrusted);
         untrusted.sort();
         untrusted.dedup();
+        // The agent has the list of untrusted servers from when it was built.
         if untrusted.len() > known { self.renew() } else { Ok(()) }
     }
 
@@ -208,6 +209,7 @@ impl Talk {
     /// It cannot be stored without a secret; the text says why.
     fn saved(&self) -> Result<Saved, String> {
         let mut saved = Saved::new(&self.endpoint.model, &self.conversation);
+        // An endpoint that was found by its port is looked for anew next time.
         saved.endpoint = self.endpoint.found.is_none().then(|| kept_url(&self.endpoint.url));
         (saved.usage, saved.title) = (self.usage, self.title.clone());
         saved.untrusted.clone_from(&self.args.settings.untrusted);
@@ -280,6 +282,7 @@ impl Talk {
             (Some(before), Some(now)) => Some(before.plus(now)),
             (before, now) => before.or(now),
         };
+        // A turn that failed before the first word of the model has added no message.
         let said = finished.conversation.messages().count() > self.conversation.messages().count();
         self.conversation = if said { finished.conversation.clone() } else { before };
         said
@@ -320,6 +323,8 @@ impl Talk {
         let before = self.args.settings.clone();
         self.args.settings.take(key, &wanted);
         let keep = |folder: &Folder| folder.change(|kept| drop(kept.insert(key.to_owned(), values[key].clone())));
+        // First the agent is built, which refuses wrong values; only then is the value kept for the
+        // folder.
         if let Err(failure) = self.renew().and_then(|()| keep(&self.folder)) {
             self.args.settings = before;
             self.renew()?;
@@ -344,6 +349,8 @@ impl Talk {
             _ => false,
         };
         let by_prompt = || format!("by prompt ({}, {})", self.asked.options.dialect, self.asked.options.style);
+        // Trials of native calls are kept by the server's version: without one there are none to wait
+        // for.
         let is_untried = self.endpoint.info.version.is_some() && self.endpoint.found_natively().is_none();
         let is_tried = self.asked.offered.0 == ToolsMode::Native || !is_untried;
         match (self.offers_natively(), is_held) {

@@ -49,6 +49,7 @@ pub(super) fn ask(file: &Path, args: &mut ChatArgs) -> Result<(), Failure> {
     let template = Template::read(file)?;
     args.filled = Some(template.filled(&std::mem::take(&mut args.question))?);
     args.talk.listed.servers.only = template.servers;
+    // Tools of the command line override those of the file, which may be somebody else's.
     if args.talk.listed.tools.is_empty() {
         args.talk.listed.tools = template.tools;
     }

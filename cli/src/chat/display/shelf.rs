@@ -47,6 +47,7 @@ impl Shelf {
         let mut sum = 0;
         for (n, (_, bytes, path)) in found.iter().enumerate() {
             sum += bytes;
+            // The picture that was just written stays, however large it is: its path is on the screen.
             if n > 0 && (n >= FILES || sum > BYTES) {
                 let _ = fs::remove_file(path);
             }
