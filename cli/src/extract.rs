@@ -86,6 +86,7 @@ fn open(path: &Path) -> Result<(Box<dyn Read + Send>, String), Failure> {
     let about = file.metadata().map_err(cannot)?;
     match () {
         () if about.is_dir() => Err(Failure::usage(format!("{name} is a directory: name a file in it"))),
+        // A pipe or a device has no size, and may have records all the same.
         () if about.is_file() && about.len() == 0 => {
             Err(Failure::usage(format!("{name} is empty: expected one JSON object a line")))
         }

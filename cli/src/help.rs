@@ -133,6 +133,7 @@ fn here(before: &[String], word: &str, rest: &[String]) -> Option<Vec<String>> {
     let (begin, takes_rest): (&[&str], bool) = match (before.as_slice(), word) {
         ([], "tools" | "call" | "read" | "get") => (&["mcp", word], true),
         ([], "doctor") => (&["probe", "--diagnose"], true),
+        // A template is a file; any other word is a model, as in `ollama run MODEL`.
         ([], "run") if rest.first().is_some_and(|file| Path::new(file).exists()) => (&["chat", "--template"], true),
         ([], "run") if rest.is_empty() => (&["chat"], true),
         ([], "run") => (&["chat", "--model"], true),
@@ -180,6 +181,8 @@ fn other_option(error: &mut clap::Error, mut command: Command, words: &[String])
         command = command.find_subcommand_mut(word)?;
     }
     error.insert(ContextKind::Usage, ContextValue::StyledStr(command.render_usage()));
+    // `mcp add files npx -y PACKAGE`, where `-y` is the program's. With a `--`, a URL, or an option
+    // before the program, the mistake is another one.
     if path == ["mcp", "add"]
         && let [name, program @ ..] = &words[path.len()..]
         && program.len() > 1

@@ -82,6 +82,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return code,
     };
+    // Shells and MCP clients start these by themselves, and nobody reads what they warn of.
     if !matches!(cli.command, Command::Completions(_) | Command::DemoServer(_)) {
         base::state::warn_of_others();
         settings::warn_of_variables();

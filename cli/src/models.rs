@@ -62,6 +62,7 @@ pub(crate) fn run(args: ModelsArgs) -> Result<(), Failure> {
     let flags = args.endpoint.flags();
     // What is only the usual one hides no other.
     let place = flags.place(&Settings::default())?;
+    // Only a model of the command line narrows the list, not that of the settings.
     let named = flags.model.and(place.model.as_deref());
     let usual = Settings::default().resolve(&Source::EVERYWHERE)?.base_url;
     let app = App::start(None)?;
@@ -148,6 +149,7 @@ fn dim(text: &str) -> String {
 /// `1.5B`, `135M`.
 fn millions(parameters: u64) -> String {
     match parameters {
+        // From 999.5 million on a number would be rounded to `1000M`.
         0..999_500_000 => format!("{}M", (parameters + 500_000) / 1_000_000),
         _ => {
             let tenths = (parameters + 50_000_000) / 100_000_000;

@@ -55,6 +55,7 @@ impl<W: Write> DemoShow<W> {
     /// Returns a note on the text that the model wrote after its call, if this event ends a round that was cut off
     /// there.
     pub(super) fn invented(&self, event: &AgentEvent) -> Option<String> {
+        // A round that was cancelled has no finish reason.
         let cut = matches!(event, AgentEvent::RoundFinished { finish: None, .. }) && self.called;
         let text = self.after_call.as_ref().filter(|_| cut)?;
         Some(format!(

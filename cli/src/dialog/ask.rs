@@ -206,6 +206,7 @@ fn choose(tty: &Tty, choice: &Choice, is_dropped: impl Fn() -> bool) -> Result<(
     let mut is_seen = choice.whole.is_none();
     loop {
         match (choice.meant(&ask(tty, &choice.question)?), &choice.whole) {
+            // The line that a dropped question waited for is an answer to nothing.
             _ if is_dropped() => return Err(Unanswered::Ended),
             (Some(("show", _)), Some(whole)) => {
                 is_seen = true;

@@ -66,11 +66,13 @@ impl Questions {
             ));
             return InputAnswer::Decline;
         };
+        // First the right to ask: until another question is answered, the display need not stop.
         let floor = asker.floor().await;
         let _pause = self.pause().await;
         let answer = match &request.kind {
             InputKind::Form(form) => fill_in(&floor, &request, form).await,
             InputKind::Url { host, .. } => consent(&floor, &request, &line(host)).await,
+            // A kind of a later version of the protocol cannot be shown.
             _ => return InputAnswer::Decline,
         };
         answer.unwrap_or_else(|unanswered| {
@@ -143,6 +145,7 @@ fn is_at(host: &str) -> String {
 /// Returns a warning for a host that may look like another.
 fn looks_alike(host: &str) -> Option<String> {
     host.split('.')
+        // The prefix of an internationalised label, in which Cyrillic letters may imitate Latin ones.
         .any(|label| label.starts_with("xn--"))
         .then(|| format!("the host has letters that look like other letters: {host}"))
 }
@@ -182,6 +185,7 @@ async fn fill_in(floor: &Floor, request: &InputRequest, form: &Form) -> Result<I
         return Ok(InputAnswer::Decline);
     }
     let mut content = Map::new();
+    // A form without fields asks for consent alone.
     if form.fields.is_empty() {
         return Ok(InputAnswer::Accept(content));
     }

@@ -57,6 +57,7 @@ impl Prompt {
         let history = keeps_history.then(|| state::file("history")).flatten();
         if let Some(file) = &history
             && let Err(error) = editor.load_history(file)
+            // Before the first line was typed there is no file, which is no problem.
             && file.exists()
         {
             output::warn(&format!("the history {} cannot be read: {error}", file.display()));
@@ -95,6 +96,7 @@ impl Prompt {
 
     fn remember(&mut self, line: &str) {
         let Some(editor) = &mut self.editor else { return };
+        // `false`: the line begins with a space, or is the one before again.
         let Ok(true) = editor.add_history_entry(line) else { return };
         let Some(file) = &self.history else { return };
         let folder = file.parent().map_or(Ok(()), toolgraft_files::private_folder);
@@ -135,6 +137,7 @@ impl Edited {
     /// Takes over the line after a change that left the cursor at `at`. Several characters that were added
     /// at once are a paste, unless the line `is_known`: then the history brought it back.
     fn take(&mut self, line: &str, at: usize, is_known: impl FnOnce() -> bool) {
+        // A key types one character, of at most four bytes.
         if let Some(text) = inserted(&self.text, line, at).filter(|text| text.len() > char::MAX.len_utf8())
             && !is_known()
         {
@@ -189,6 +192,7 @@ fn quoted(word: &str) -> String {
     let is_plain = !word.is_empty()
         && !word.starts_with('#')
         && !word.contains(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '\\'));
+    // It also quotes what only a shell expands, such as `*` and `$`.
     match shlex::try_quote(word) {
         Ok(quoted) if !is_plain => quoted.into_owned(),
         _ => word.to_owned(),

@@ -44,6 +44,7 @@ impl<R: Read> Blocks<R> {
                 return Ok(Some(Block { first, lines: None }));
             }
             let before = lines.len();
+            // One byte more than the longest line, for its line break.
             let read = self.input.by_ref().take(self.max_line as u64 + 1).read_until(b'\n', &mut lines)?;
             self.is_too_long = read > self.max_line && !lines.ends_with(b"\n");
             let is_line = read > 0 && !self.is_too_long;
@@ -53,6 +54,7 @@ impl<R: Read> Blocks<R> {
             }
             // What is there already is taken too.
             let has_more = is_line && lines.len() < READ && memchr::memchr(b'\n', self.input.buffer()).is_some();
+            // Lines before one that is too long go out first; it is reported by the next call.
             if !(has_more || self.is_too_long && lines.is_empty()) {
                 return Ok((!lines.is_empty()).then_some(Block { first, lines: Some(lines) }));
             }

@@ -80,9 +80,13 @@ fn read<R: Read>(
 ) -> io::Result<()> {
     let (room, waiting) = (Arc::new(Semaphore::new(MAX_BYTES)), tokio::runtime::Builder::new_current_thread().build()?);
     while let Some(block) = blocks.next()? {
+        // A block that is larger than the limit goes alone; asked for in full, the permit would never
+        // come.
         let taken = room.clone().acquire_many_owned(size(&block).min(MAX_BYTES) as u32);
         let taken = waiting.block_on(taken).map_err(io::Error::other)?;
         let (done, output) = mpsc::channel();
+        // The writer first: its channel is the bounded one, and it gets the outputs in the order of the
+        // input.
         if to_writer.send(output).is_err() || to_workers.send((block, taken, done)).is_err() {
             break;
         }
@@ -115,6 +119,7 @@ where
                 // A fault of ours costs one record, and the part of its output that is there.
                 done.output.truncate(start);
                 write_error("internal error", number, &mut done.output);
+                // A panic may have left the old one half-way through a line.
                 line = worker();
             }
         });
@@ -135,6 +140,7 @@ fn each_line(block: &Block, mut give: impl FnMut(&[u8], u64)) {
     let ends = memchr::memchr_iter(b'\n', lines).chain([lines.len()]);
     let lines = ends.map(|end| &lines[std::mem::replace(&mut start, end + 1)..end]);
     for (number, text) in (block.first..).zip(lines) {
+        // An editor may begin the file with a byte order mark.
         let text = if number == 1 { text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text) } else { text };
         if !text.trim_ascii().is_empty() {
             give(text, number);

@@ -73,6 +73,7 @@ struct RecordReader {
 impl RecordReader {
     fn new(config: &Config, tools: Vec<Tool>) -> Self {
         let catalog = Arc::new(Catalog::from_tools(tools));
+        // Without a list of tools the parser takes a call of any name.
         let known = (!catalog.is_empty()).then(|| Arc::clone(&catalog));
         let parser = Parser::new(config.clone().with_catalog(known));
         RecordReader { parser, validator: Validator::new(catalog) }
@@ -146,6 +147,7 @@ impl RecordReader {
                 collector.push(event);
             }
         };
+        // Reasoning and text of one record are cut at different places.
         for piece in chunk.pieces(record.reasoning.as_deref().unwrap_or_default(), !salt) {
             self.parser.push_reasoning(piece, sink);
         }
@@ -177,6 +179,7 @@ fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
 fn json_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {
+        // serde_json counts no column where the value itself is of the wrong type, as with `"tools": {}`.
         Some(end) if error.column() > 0 => format!("{} (column {})", &text[..end], error.column()),
         Some(end) => text[..end].to_owned(),
         None => text,

@@ -73,6 +73,7 @@ pub(crate) fn run(args: LaunchArgs) -> Result<ExitCode, Failure> {
     let options = Settings { profile: args.model.offer.profile, ..Settings::default() };
     let mut settings = args.set.under(options, &[Reader::Served, Reader::Launch])?.resolve(&Source::EVERYWHERE)?;
     let program = found(&args.client.program);
+    // `--print` starts nothing, so it needs no program.
     if program.is_none() && !args.print {
         return Err(Failure::usage(format!(
             "{} is not installed (PATH has no program of that name): {}",
@@ -146,6 +147,7 @@ fn told(client: &Client, settings: &Settings, endpoint: &Endpoint, values: &Plan
         shown_url(&endpoint.url),
         values.root
     );
+    // A client that has no setting for a limit is not said to keep it.
     let mentions = |what: &str| client.texts().any(|text| text.contains(what));
     match (values.context, values.output(), values.compact()) {
         (Some(context), Some(output), Some(compact)) => {

@@ -62,6 +62,8 @@ impl LaunchPlan {
     ) -> Result<Self, minijinja::Error> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+        // `none` would be written as that word, where an empty text leaves a variable or an argument
+        // out.
         let or_nothing = |tokens: Option<u64>| tokens.map_or_else(|| Value::from(""), Value::from);
         let known = context! {
             root => values.root,

@@ -74,6 +74,7 @@ pub(super) fn command(
         let before = std::env::var(name).ok().filter(|hosts| !hosts.is_empty());
         command.env(name, before.map_or_else(|| "127.0.0.1".to_owned(), |hosts| format!("{hosts},127.0.0.1")));
     }
+    // Last, so that the client's entry and `--env` override what is inherited.
     command.envs(plan.set.iter().map(|(name, value)| (name, value))).args(&plan.arguments).kill_on_drop(true);
     command
 }
@@ -117,6 +118,7 @@ fn code(status: std::process::ExitStatus) -> u8 {
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         return u8::try_from(128 + signal).unwrap_or(u8::MAX);
     }
+    // A shell sees the lowest byte of a status; those of Windows have 32 bits.
     status.code().map_or(1, |code| u8::try_from(code & 0xff).unwrap_or(u8::MAX))
 }
 

@@ -62,6 +62,7 @@ pub(super) fn list(store: &Store, words: &[String], shape: &Shape) -> Result<(),
         return output::tell(what);
     }
     output::emit(&lines(&all, columns()))?;
+    // Who gave a limit knows that more may follow.
     if left_out > 0 && shape.limit.is_none() {
         output::note(&format!("and {} more: `--limit NUMBER` lists more", counted(left_out, "conversation")));
     }
@@ -133,10 +134,12 @@ fn around(line: &str, word: &str, columns: usize) -> String {
     if line.width() <= columns {
         return line.to_owned();
     }
+    // One character for each, so that positions are the same in the line.
     let folded = |text: &str| text.chars().map(|c| c.to_lowercase().next().unwrap_or(c)).collect::<Vec<_>>();
     let (chars, word) = (folded(line), folded(word));
     let at = chars.windows(word.len().max(1)).position(|part| part == word).unwrap_or(0);
     let before: Vec<char> = line.chars().take(at).collect();
+    // The word is seen after a third of the row, with what was said before it.
     let mut room = columns / 3;
     let kept = before.iter().rev().take_while(|c| {
         let width = c.width().unwrap_or(0);

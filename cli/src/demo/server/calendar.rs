@@ -9,6 +9,7 @@ const HOLIDAYS: [(u32, u32, &str); 4] =
 /// Reads `YYYY-MM-DD`.
 pub(super) fn parse(text: &str) -> Result<NaiveDate, String> {
     let text = text.trim();
+    // chrono also reads a sign and fewer digits: `+12345-6-7` has ten characters, too.
     let is_written_out = text.len() == "YYYY-MM-DD".len() && text.starts_with(|c: char| c.is_ascii_digit());
     let day = text.parse().ok().filter(|_| is_written_out);
     day.ok_or_else(|| format!("{text:?} is not a date: write YYYY-MM-DD, such as 2026-05-01"))

@@ -77,6 +77,7 @@ fn time_query(asked: &Value) -> FoundTool {
     let start = given(asked, "date").map(|date| calendar::parse(&date)).transpose()?;
     let from = start.unwrap_or(now.date_naive());
     let day = given(asked, "kind").map_or(from, |kind| calendar::next_of(from, &kind));
+    // Only today has a time of day; another day is named without one.
     let time = (start.is_none() && day == from).then(|| now.format("%H:%M").to_string());
     let (weekday, kind, holiday) = (day.format("%A").to_string(), calendar::kind(day), calendar::holiday(day));
     let named = holiday.map(|name| format!(" ({name})")).unwrap_or_default();

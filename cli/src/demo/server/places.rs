@@ -58,6 +58,7 @@ pub(super) fn weather(place: &str, day: Option<NaiveDate>) -> Weather {
     let name = known.map_or_else(|| place.trim().to_lowercase(), |c| c.name.to_lowercase());
     let days = day.map_or(0, |day| (day - NaiveDate::default()).num_days().unsigned_abs());
     let seed = mixed(&name, days);
+    // Without a day it is a mean one: halfway between January and July.
     let distance = day.map_or(3, |day| (i64::from(day.month()) - 7).abs());
     let mean = july + (january - july) * distance.min(6) / 6;
     Weather {

@@ -65,6 +65,7 @@ fn discovered(instructions: &str) -> Value {
 /// Adds that a result is all of it, and that nothing of a list is to be cached.
 fn complete(method: &str, mut result: Value) -> Value {
     set_member(&mut result, "resultType", "complete");
+    // In the version of 2026-07-28 these results say how long a client may keep them.
     if method.ends_with("/list") || matches!(method, "server/discover" | "resources/read") {
         set_member(&mut result, "ttlMs", 0);
         set_member(&mut result, "cacheScope", "private");
