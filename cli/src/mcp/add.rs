@@ -82,6 +82,7 @@ pub(super) fn run(args: AddArgs) -> Result<(), Failure> {
 /// Warns about secrets that are written out, a program that is not found, and what else the user should know.
 fn advise(args: &AddArgs, file: &Path, unset: &[String]) {
     let literal = |pair: &&String| {
+        // `--env NAME` alone is written as a reference, so it has no value to warn of.
         let (name, value) = pair.split_once(['=', ':']).unwrap_or((pair, "${"));
         names_secret(name) && !value.contains("${")
     };
@@ -177,6 +178,8 @@ fn entry(args: &AddArgs) -> Result<Entry, Failure> {
 fn looks_like_host(word: &str) -> bool {
     let (host, rest) = word.split_at(word.find(['/', ':']).unwrap_or(word.len()));
     let is_name = host.contains('.') && host.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'));
+    // A bare `server.py` or `example.com` may be a program, and `./server` is one: a host has a port or
+    // path after it.
     (is_name && !host.starts_with('.') || host == "localhost") && rest.len() > 1 && !Path::new(word).exists()
 }
 

@@ -105,6 +105,7 @@ pub(super) fn with_server<T>(
 /// Prints an outcome, and writes what came with it where a file is named; one that is no
 /// result is a failure.
 fn show(mut outcome: Outcome, (as_json, file): (bool, Option<&Path>), names: &[(&str, &str)]) -> Result<(), Failure> {
+    // Before `write`, which takes the media out of the outcome.
     let is_text = outcome.events.iter().all(|event| event.kind != MEDIA_EVENT);
     let files = file.filter(|_| outcome.is_result()).map(|file| media::write(&mut outcome, file)).transpose()?;
     if as_json {

@@ -58,7 +58,6 @@ struct CheckReport {
 
 /// Runs `toolgraft mcp check`.
 pub(super) fn run(args: CheckArgs) -> Result<(), Failure> {
-    // What a program reads is English.
     let config = args.listed.servers().load()?;
     let reports = App::start(None)?.with_hub(&config, async |hub| reports(&hub))?;
     let statuses: Vec<ServerStatus> = reports.iter().map(|report| report.status.clone()).collect();

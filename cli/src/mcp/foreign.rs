@@ -76,6 +76,7 @@ pub(super) fn read(
     }
     if program.id == "gemini" {
         let kept = kept_by("gemini", "mcp-server-enablement.json", machine);
+        // Gemini CLI keeps the names in lower case.
         let state = |name: &str| kept.get(name.to_lowercase())?.get("enabled")?.as_bool();
         let is_off = |name: &&String| state(name) == Some(false);
         off.extend(servers.iter().map(|server| &server.name).filter(is_off).cloned());
@@ -204,6 +205,7 @@ impl Translation<'_> {
     }
 
     fn take(&mut self, tables: &[&Keys], key: &str, path: &str, value: &Value) {
+        // A null is as good as no key.
         if value.is_null() {
             return;
         }
@@ -231,6 +233,7 @@ impl Translation<'_> {
             Becomes::Is(key) => self.same(key, value),
             Becomes::Only => match tools(value)? {
                 all if all == ["*"] => {}
+                // No tool at all cannot be said here: an empty `enabledTools` is an error.
                 none if none.is_empty() => return None,
                 _ => self.set("enabledTools", value.clone()),
             },
@@ -262,6 +265,8 @@ impl Translation<'_> {
             Becomes::Environment => {
                 for variable in value.as_array()? {
                     let name = variable.as_str().or(variable.get("name").and_then(Value::as_str))?;
+                    // Codex has variables of other places (`source = "remote"`), whose values are not on
+                    // this machine.
                     if variable.get("source").is_some_and(|source| source != "local") {
                         return None;
                     }
@@ -349,10 +354,12 @@ impl Translation<'_> {
     /// Combines keys that depend on each other or on the rest of the file, and returns the server.
     fn finished(mut self) -> Foreign {
         let entry = &mut self.server.entry;
+        // Gemini CLI prefers it to `url`, and means streamable HTTP by it.
         if let Some(url) = entry.shift_remove("httpUrl") {
             entry.insert("url".to_owned(), url);
             entry.insert("type".to_owned(), json!("http"));
         }
+        // The type says which of the two keys the program reads.
         let unused = match entry.get("type").and_then(Value::as_str) {
             Some("stdio" | "local") => Some("url"),
             Some("remote") => Some("command"),
@@ -362,6 +369,7 @@ impl Translation<'_> {
             entry.shift_remove(unused);
             entry.shift_remove("type");
         }
+        // Empty ones say nothing, and an entry that differs by them alone is the same server.
         entry
             .retain(|key, value| !(is_empty(value) && ["env", "headers", "oauth", "disabled"].contains(&key.as_str())));
         self.patterns();
@@ -446,6 +454,7 @@ impl Translation<'_> {
         let inputs = self.file.root.get("inputs").and_then(Value::as_array).into_iter().flatten();
         let default = inputs
             .filter(|input| input.get("id").is_some_and(|it| it == id))
+            // A `}` in the default would end the reference.
             .find_map(|input| input.get("default")?.as_str().filter(|text| !text.is_empty() && !text.contains('}')));
         match default {
             Some(default) => reference(&format!("{name}:-{default}")),
@@ -489,6 +498,7 @@ fn replaced(text: &str, open: &str, mut by: impl FnMut(&str, &str) -> String) ->
 fn may_restrict(key: &str, value: &Value) -> bool {
     let key = key.to_lowercase().replace(['_', '-'], "");
     let has = |words: &str| words.split(' ').any(|word| key.contains(word));
+    // A list or an object under such a name chooses tools (`toolSets`); a number does not (`toolTimeoutSec`).
     has(RESTRICTIONS) || (has(LISTS) && (value.is_array() || value.is_object()))
 }
 
@@ -515,6 +525,7 @@ fn reference(inside: &str) -> String {
 /// Returns `true` for `NAME` and `NAME:-default`.
 fn is_reference(inside: &str) -> bool {
     let name = inside.split(":-").next().unwrap_or_default();
+    // The shell's rule: `${1##*/}` names no variable of the environment.
     !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -556,6 +567,7 @@ enum Denies<'a> {
 
 /// Reads a pattern of opencode's: there the server's name and `_` are in front of the tool's.
 fn of_the_server<'a>(name: &str, pattern: &'a str) -> Denies<'a> {
+    // As opencode writes a server's name in front of its tools'.
     let written = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let prefix: String = name.chars().map(written).chain(['_']).collect();
     let literal = pattern.split(['*', '?']).next().unwrap_or_default();

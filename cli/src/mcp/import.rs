@@ -173,6 +173,7 @@ fn sources(args: &ImportArgs, machine: &Machine) -> Result<Vec<ImportSource>, Fa
 /// Returns the servers of a file; `None` where it is a project's and nobody trusts it.
 fn servers_of(source: &ImportSource, machine: &Machine) -> Result<Option<Vec<Foreign>>, Failure> {
     let ImportSource { program, path } = source;
+    // The user's own files are trusted; one of a project came with whatever else is in it.
     if program.is_some() || !machine.is_projects(path) {
         return foreign::read(&input::read_text(path)?, path, *program, None, machine).map(Some);
     }
@@ -207,6 +208,7 @@ fn judged(files: Vec<(String, Vec<Foreign>)>, args: &ImportArgs, target: &Config
             };
             let fate = match (target.entry(&server.name), earlier) {
                 _ if !args.server.is_empty() && !args.server.contains(&server.name) => Fate::NotAsked,
+                // One that is there already is left as it is, though it may not start now.
                 (Some(entry), _) if entry == server.entry && server.refused.is_empty() => Fate::Known,
                 _ if !refused.is_empty() => Fate::Refused(refused),
                 (_, Some(earlier)) if earlier.entry == server.entry => Fate::Known,
@@ -215,7 +217,8 @@ fn judged(files: Vec<(String, Vec<Foreign>)>, args: &ImportArgs, target: &Config
                 (Some(_), _) => Fate::Taken,
                 (None, _) => Fate::New,
             };
-            // Another file's server may have the name of one that is refused.
+            // Another file's server may have the name of one that is refused. One that `--server` names is
+            // seen all the same: it is there, and its error is another.
             if !matches!(fate, Fate::Refused(_)) || !args.server.is_empty() {
                 seen.push(server.clone());
             }

@@ -73,6 +73,7 @@ fn usual() -> Result<Vec<ListedServer>, Failure> {
         let project = Project::read(&local)?;
         let trusted = project.starts_nothing() || TrustStore::open().trusts(&project);
         let unused = (!trusted).then(|| "not trusted yet: `toolgraft mcp trust` shows what it starts".to_owned());
+        // A project's file that is trusted takes the place of the user's own.
         counts = trusted.then(|| format!("not used in this folder: {} is", servers::LOCAL));
         files.push(listed(local, unused)?);
     }

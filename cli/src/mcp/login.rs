@@ -79,6 +79,7 @@ async fn log_in(server: &ServerConfig, asker: Option<Asker>, opens: bool) -> Res
         match asker.floor().await.ask_meanwhile(question).await {
             Ok(line) => line,
             Err(_) => {
+                // No address will be pasted: the `select!` below ends the login.
                 left.cancel();
                 std::future::pending().await
             }

@@ -181,6 +181,7 @@ fn by_content(root: &Value) -> &'static str {
     };
     let is_geminis = |entry: &Value| GEMINI_ALONE.iter().any(|key| entry.get(key).is_some());
     let has = |key: &str| root.get(key).is_some();
+    // Many programs have `mcpServers`, so those with further marks of their own come first.
     match () {
         () if has("mcpServers") && has("projects") => "claude-code",
         () if any("/mcpServers", &is_geminis) => "gemini",
@@ -251,6 +252,8 @@ impl Machine {
             }
             None => {
                 let has = |known: &String| file.ends_with(known) && !known.contains('/');
+                // In its folder in the home directory `opencode.json` is the user's own, under the name
+                // of a project's.
                 let opencode = self.home.join(".config/opencode");
                 PROGRAMS.all.iter().flat_map(|program| &program.project).any(has) && !is_same(&folder, &opencode)
             }

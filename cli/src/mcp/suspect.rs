@@ -32,6 +32,7 @@ pub(super) fn name(name: &str) -> Option<String> {
     let markup = |c: char| "<>`{}[]|\\\"$;\u{27}".contains(c) || c.is_control();
     match name.chars().find(|c| markup(*c)) {
         Some(sign) => Some(format!("its name has markup ({sign:?})")),
+        // MCP asks for names of at most 128 characters.
         None if name.chars().count() > 128 => {
             Some(format!("its name has {} characters", grouped(name.chars().count() as u64)))
         }

@@ -57,6 +57,7 @@ pub(crate) fn verdict(statuses: &[ServerStatus]) -> Result<(), Failure> {
     let lines: Vec<_> = failed.iter().map(|s| servers::failed_line(s)).collect();
     match failed.as_slice() {
         [] => Ok(()),
+        // A wrong entry is a mistake of usage (exit code 2), even beside servers that failed otherwise.
         failed if failed.iter().any(|s| s.misconfigured) => Err(Failure::usages(lines)),
         _ => Err(Failure::jobs(lines)),
     }

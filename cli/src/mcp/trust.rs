@@ -50,6 +50,7 @@ fn say_yes(store: &mut TrustStore, file: &Path, yes: bool) -> Result<(), Failure
     if store.trusts(&project) {
         return output::tell(&format!("{shown} is trusted already"));
     }
+    // What is trusted without a question is shown all the same, as in a script's log.
     if yes {
         output::tell_stderr(trust::question(file, &project, store));
     } else {
@@ -71,6 +72,7 @@ fn say_yes(store: &mut TrustStore, file: &Path, yes: bool) -> Result<(), Failure
 
 /// Returns a project's file, of this program or of one whose servers can be imported.
 fn project(file: &Path) -> Result<Project, Failure> {
+    // This program reads `.mcp.json` itself.
     let other = |machine: &Machine| machine.is_projects(file) && !file.ends_with(".mcp.json");
     if !file.exists() {
         return Err(Failure::usage(format!(
