@@ -211,6 +211,7 @@ async fn check(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -
     // Programs that look ahead at a link ask for its head.
     let token = value(request.uri().query(), "token").filter(|_| request.method() == Method::GET);
     let is_page = request.uri().path() == doors.guarded.path;
+    // The path first, since `takes` uses the token up.
     if token.is_some_and(|token| is_page && doors.takes(&token)) {
         output::note(&format!("{} {}", doors.guarded.entered, doors.url()));
         return entered(&doors, request, inner).await;

@@ -27,6 +27,7 @@ pub(crate) fn writable(path: &Path) -> Result<(), Failure> {
         return Err(Failure::usage(format!("{} is a directory: name a file in it", path.display())));
     }
     match std::fs::read(path) {
+        // An empty file has nothing to lose, such as one that `mktemp` made.
         Ok(bytes) if !bytes.is_empty() && !bytes.starts_with(BEGINNING.as_bytes()) => Err(Failure::usage(format!(
             "{} exists already and is not a page of toolgraft: name another file with --html PAGE",
             path.display()

@@ -85,6 +85,7 @@ fn text_of(text: &CowStr<'_>) -> Value {
 /// Returns a node without its children.
 fn head(tag: &Tag<'_>) -> Vec<Value> {
     let name = match tag {
+        // The page has an `h1` of its own.
         Tag::Heading { level: HeadingLevel::H1, .. } => "h2",
         Tag::Heading { level: HeadingLevel::H2, .. } => "h3",
         Tag::Heading { .. } => "h4",

@@ -119,6 +119,7 @@ pub(crate) struct ProbeArgs {
 }
 
 fn minutes(text: &str) -> Result<Duration, String> {
+    // `Duration::from_secs_f64` panics on a number that is too large for it.
     let number = text.parse::<f64>().ok().filter(|minutes| *minutes > 0.0 && *minutes <= 10_000.0);
     number.map(|minutes| Duration::from_secs_f64(minutes * 60.0)).ok_or_else(|| "expected minutes above 0".to_owned())
 }
@@ -252,6 +253,7 @@ fn tried(args: &ProbeArgs, own: Option<Dialect>) -> Result<Vec<Cell>, Failure> {
         true => Cell::all(own).into_iter().filter(is_usual).collect(),
         false => {
             let named: Vec<Cell> = args.only.iter().flat_map(named).collect();
+            // In the usual order, and each once, though several texts may name it.
             Cell::any().into_iter().filter(|cell| named.contains(cell)).collect()
         }
     };
@@ -306,6 +308,7 @@ impl Probe {
             None => Tasks::built_in()?,
         };
         let profile = endpoint.profile(&args.settings);
+        // Reasoning comes before the call, and an answer that is cut off in it has none.
         let usual = if profile.reasons == Some(true) { 4096 } else { 512 };
         let plan = match args.full {
             true => Plan::full(tasks.tasks.len()),
@@ -352,6 +355,8 @@ impl Probe {
             // The threshold is the one that the tasks have set, unless another one is given.
             let threshold = self.threshold(cell).filter(|_| cell.how() == How::Measured);
             let is_same = |known: &JobTrial| known.job == job.id && known.threshold == threshold;
+            // The time is over, the endpoint has refused the way, or an earlier run of the probe did the
+            // job.
             if self.cut || !self.cells.contains(&cell) || store.trials(cell).iter().any(is_same) {
                 continue;
             }
@@ -435,6 +440,7 @@ impl Probe {
     /// than choosing it does.
     fn narrow(&mut self) {
         let is_half_over = |deadline: Instant| self.begun.elapsed() > (deadline - self.begun) / 2;
+        // A plan of one round (`--full`) compares all ways by all tasks.
         let has_choice = self.plan.rounds.len() > 1 && self.cells.len() > 1;
         if has_choice
             && self.deadline.is_some_and(is_half_over)
@@ -447,6 +453,7 @@ impl Probe {
     /// Puts a task to a cell, unless it was; says where the time was over first.
     async fn put(&mut self, cell: Cell, number: usize) -> Result<(), Failure> {
         let task = self.bench.tasks.tasks[number].clone();
+        // The endpoint has refused the way, the task is not for it, or an earlier run has put it.
         if !self.cells.contains(&cell) || !is_asked(cell, &task) || self.is_known(cell, &task) {
             return Ok(());
         }

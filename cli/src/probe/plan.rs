@@ -23,6 +23,7 @@ impl Plan {
     pub(crate) fn usual(tasks: usize) -> Plan {
         let choosing = Split::Choose.end(tasks);
         let rounds = [(4, 8), (8, 4), (16, 2), (choosing, 1)].map(|(tasks, keep)| Stage { tasks, keep });
+        // Of few tasks an early round would have as many as the one that chooses.
         let shorter = rounds.into_iter().filter(|stage| stage.tasks < choosing || stage.keep == 1);
         Plan { rounds: shorter.chain([Stage { tasks, keep: 1 }]).collect() }
     }

@@ -62,6 +62,7 @@ impl<T: StoredTrial> ProbeStore<T> {
         let path = state::file(&format!("probe/{}.json", &name[..16]));
         let fresh = Content::new(conditions, model, endpoint);
         let known = path.as_deref().and_then(read);
+        // The name of the file has a part of the hash only.
         let content = known.filter(|known| known.conditions == fresh.conditions).unwrap_or(fresh);
         ProbeStore { path, content }
     }

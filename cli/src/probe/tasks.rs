@@ -160,6 +160,8 @@ fn spread(kinds: Vec<Vec<Task>>) -> Vec<Task> {
     let mut placed: Vec<(f64, Task)> = Vec::new();
     for kind in kinds {
         let all = kind.len() as f64;
+        // Each in the middle of its share: from its beginning, the first of every kind would come
+        // together.
         placed.extend(kind.into_iter().enumerate().map(|(at, task)| ((at as f64 + 0.5) / all, task)));
     }
     placed.sort_by(|(a, _), (b, _)| a.total_cmp(b));

@@ -29,6 +29,7 @@ pub(crate) fn fitting<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<f64
     points.iter_mut().for_each(|(likely, _)| *likely = likely.max(least - 1.0));
     let most = points.iter().map(|(likely, _)| *likely).max_by(f64::total_cmp)?;
     let wanted = points.iter().filter(|(_, is_wanted)| *is_wanted).count();
+    // One sort of tasks alone has no curve: the threshold is then beside all of its points.
     Some(match wanted {
         0 => most + 1.0,
         all if all == points.len() => least - 1.0,
@@ -68,6 +69,7 @@ fn middle(points: &[(f64, bool)]) -> Option<f64> {
     let (mut height, mut slope) = (0.0_f64, 0.0_f64);
     for _ in 0..STEPS {
         let (mut by_height, mut by_slope) = (0.0, -RIDGE * slope);
+        // Where all points are certain the weights are zero, and so would the determinant be.
         let (mut hh, mut hs, mut ss) = (1e-9, 0.0, RIDGE);
         for (x, is_wanted) in points {
             let x = (x - mean) / spread.max(1e-9);

@@ -209,6 +209,7 @@ pub(super) async fn ask(
     let mut over = pin!(tokio::time::sleep(limit));
     while !seen.timed_out {
         let event = tokio::select! {
+            // An event that is there counts, also in the moment in which the time is over.
             biased;
             event = run.next() => event,
             () = &mut over => {

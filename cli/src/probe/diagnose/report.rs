@@ -63,6 +63,7 @@ impl Diagnosis {
         for trial in [&trials.native, &trials.history, &trials.prompt] {
             if let Came::Failed { message } = &trial.outcome
                 && let Some(ServerFault { what, remedy, source, .. }) = ServerFault::told_by(message)
+                // Several trials may fail by one fault.
                 && !faults.iter().any(|fault| fault.source == *source)
             {
                 faults.push(Finding { what, remedy, source });
@@ -174,6 +175,7 @@ fn advice(trials: &DiagnosisTrials, info: &ModelInfo, saved: Option<ToolsMode>) 
         (false, false) => (ToolsMode::Auto, "neither way led to a call: `toolgraft probe` measures further ones"),
     };
     let mut advice = vec![first.to_owned()];
+    // `auto` contradicts neither of the others: it tries both ways by itself.
     if saved.is_some_and(|saved| saved != ToolsMode::Auto && saved != mode && mode != ToolsMode::Auto) {
         advice.push("the saved profile differs: `toolgraft probe --yes` measures again".to_owned());
     }

@@ -154,6 +154,7 @@ impl Job {
     /// Returns `true` if an answer says what it has to.
     pub(super) fn is_answered(&self, answer: &str) -> bool {
         let has = |part: &String| part.split('|').any(|value| is_in(value, answer));
+        // A job may expect no part of the answer (`answer` is empty), but silence is none.
         !answer.trim().is_empty() && self.answer.iter().all(has)
     }
 

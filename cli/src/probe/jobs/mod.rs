@@ -53,6 +53,7 @@ struct Counting {
 
 impl Model for Counting {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+        // Where the structure leaves only one answer, the endpoint is not asked.
         if request.only_answer().is_none() {
             self.requests.fetch_add(1, Ordering::Relaxed);
         }
@@ -89,6 +90,7 @@ impl Bench {
         let requests = Arc::new(AtomicUsize::new(0));
         let agent = self.job_agent(way, job, &world, &requests);
         let seen = ask(&agent, (&job.question, false), limit, |_| false).await?;
+        // The time of the probe was over and not that of the job, which says nothing of the way.
         if seen.timed_out && limit < JOB_LIMIT {
             return Ok(None);
         }

@@ -115,6 +115,7 @@ fn search(files: &FileTree, path: &str, pattern: &str) -> String {
     let glob = glob(pattern);
     for file in files.keys().filter_map(|file| file.strip_prefix(path)?.strip_prefix('/')) {
         let ends = file.match_indices('/').map(|(at, _)| at).chain([file.len()]);
+        // The entry of an empty folder ends with `/`.
         let parts = ends.map(|end| file[..end].trim_end_matches('/')).filter(|part| !part.is_empty());
         let fits = parts.filter(|part| glob.as_ref().is_some_and(|glob| glob.is_match(part)));
         found.extend(fits.map(|part| format!("{path}/{part}")));
@@ -202,6 +203,7 @@ pub(super) fn filesystem(files: &mut FileTree, tool: &str, arguments: &Map<Strin
         "create_directory" => {
             let path = path()?;
             if !is_folder(files, &path) {
+                // A folder exists here by what is in it; an empty one has an entry of its own.
                 files.insert(format!("{path}/"), String::new());
             }
             Ok(format!("Successfully created directory {path}"))
@@ -407,6 +409,7 @@ impl Repository {
             (None, None) => (revision, 0),
         };
         let branch = if name == "HEAD" { &self.branch } else { name };
+        // git takes no shorter beginning of a hash.
         let by_prefix = || self.commits.keys().find(|hash| name.len() >= 4 && hash.starts_with(name));
         let hash = self.branches.get(branch).or_else(by_prefix).ok_or_else(unknown)?;
         self.ancestors(hash).into_iter().nth(back).ok_or_else(unknown)

@@ -133,6 +133,7 @@ fn holds(found: &Value, wanted: &Value) -> bool {
     match (found, wanted) {
         (Value::String(found), Value::String(wanted)) => {
             let found = found.to_lowercase();
+            // A plural finds its singular: `invoices` is asked for, and the row has `invoice`.
             wanted.to_lowercase().split_whitespace().all(|word| found.contains(word.trim_end_matches('s')))
         }
         _ => found == wanted,
