@@ -59,6 +59,7 @@ pub(super) fn explain(played: &Played, config: &Config, ended: bool) -> Vec<Give
     let mut list: Vec<GivenBack> = candidates::find(&context, &played.not_calls)
         .into_iter()
         .filter_map(|candidate| {
+            // What is inside a call or a special token is no text.
             let region = region_at(&regions, candidate.span.start)?;
             let found = (candidate.found(context.text), candidate.span.start);
             Some(GivenBack::new(context.text, found, region, words::judge(&context, &candidate, region)))
@@ -118,6 +119,7 @@ fn regions(events: &[OwnedEvent], answer_in_reasoning: bool) -> Vec<(Range<usize
             OwnedEvent::Reasoning { span, .. } => (span, Region::Reasoning),
             OwnedEvent::Moved { to, .. } => {
                 let to = to.region();
+                // A late `</think>` classifies all that came before it.
                 list.iter_mut().for_each(|(_, region)| *region = to.unwrap_or(*region));
                 continue;
             }

@@ -188,6 +188,7 @@ fn stop(pieces: &[Piece], assembled: &Assembled, round: &Round) -> Option<Stop> 
 /// Returns `true` if text after this entry ends the message, because the entry is a call or was meant as one.
 fn is_meant(entry: &Entry) -> bool {
     match &entry.result {
+        // These become calls only once the message has ended, so that a turn has read all of it.
         Ok(_) => !matches!(entry.provenance(), Provenance::Promoted | Provenance::FencedFirst),
         Err(rejected) => turn::reaction(rejected.kind) == turn::Reaction::Correct,
     }

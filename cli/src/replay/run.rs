@@ -107,6 +107,7 @@ impl<'a, V: View> Replay<'a, V> {
             let at = At { round: n + 1, ..at };
             let catalog = self.tools.cloned().or_else(|| recording.catalog(n).map(Arc::new));
             let mut settings = RoundSettings::new(&self.args.reading, &recording.session, format, catalog);
+            // Stop strings of the command line override those of the request.
             if let Some(sent) = round.sent.as_ref().filter(|_| settings.config.stop.is_empty()) {
                 settings.config.stop.clone_from(&sent.stop);
             }

@@ -27,6 +27,7 @@ pub(super) fn load(path: &Path, format: Option<Format>) -> Result<(Format, Vec<R
         Ok(imported) => Ok(imported),
         Err(error) => match Saved::parse(input::without_bom(&text), &name) {
             Ok(saved) => Ok((Format::Recording, vec![saved.recording()])),
+            // What is neither is told of as a recording, whose error has the place.
             Err(_) => Err(Failure::usage(describe(&name, &error))),
         },
     }
@@ -37,6 +38,8 @@ pub(super) fn load(path: &Path, format: Option<Format>) -> Result<(Format, Vec<R
 fn whole_characters(bytes: &[u8]) -> Option<&str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Some(text),
+        // Of the files that are read only those of JSON lines are cut so; in another text a bad byte is
+        // a fault.
         Err(error) if error.error_len().is_none() && bytes.first() == Some(&b'{') => {
             std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()
         }

@@ -55,6 +55,7 @@ pub(super) fn find(context: &Context<'_>, noted: &[NotACall]) -> Vec<Candidate> 
     }));
     tags(context, &mut list);
     names(context, &mut list);
+    // Of several at one place the one that the parser noted stays, else the longest.
     list.sort_by_key(|c| (c.span.start, !matches!(c.kind, CandidateKind::Noted(..)), usize::MAX - c.span.end));
     let mut end = 0;
     list.retain(|candidate| {
@@ -71,6 +72,8 @@ fn tags(context: &Context<'_>, list: &mut Vec<Candidate>) {
         let (Some(whole), Some(name)) = (found.get(0), found.get(1)) else { continue };
         let known = context.config.catalog.as_ref().is_some_and(|catalog| catalog.knows(name.as_str()));
         let closer = || context.text[whole.end()..].contains(&format!("</{}>", name.as_str()));
+        // The tag of a known tool is the parser's. Without an underscore a tag is more often HTML, and
+        // without its closing tag a placeholder (`<your_name>`).
         if !known && name.as_str().contains('_') && !is_dialects_own(name.as_str()) && closer() {
             // The elements inside it are its parameters.
             list.push(Candidate { span: whole.range(), kind: CandidateKind::UnknownTag });

@@ -55,6 +55,7 @@ pub(super) fn verdict(rule: Rule, case: &str, named: &str) -> Verdict {
 
 /// Returns the verdict of a rejected call.
 pub(super) fn of_kind(kind: RejectedKind, quoted_in: Option<QuotedIn>, context: &Context<'_>) -> Verdict {
+    // A kind that has no case of its own is explained as a malformed call.
     let is_known = CASES.iter().any(|(case, ..)| case.strip_prefix("rejected ") == Some(kind.as_str()));
     let kind = if is_known { kind } else { RejectedKind::Malformed };
     let counts_last = context.config.reasoning_calls == ReasoningCalls::LastResort;

@@ -41,6 +41,7 @@ pub(super) fn judge(context: &Context<'_>, candidate: &Candidate, region: Region
         CandidateKind::Opener(_, begins_line) => outside(before, begins_line),
         CandidateKind::Name | CandidateKind::Noted(..) => outside(before, false),
     };
+    // What is in the reasoning is text for that alone; only a more exact rule says more.
     if region == Region::Reasoning && matches!(verdict.rule, Rule::Fence | Rule::Other) {
         return of_kind(RejectedKind::InReasoning, None, context);
     }
@@ -51,6 +52,7 @@ pub(super) fn judge(context: &Context<'_>, candidate: &Candidate, region: Region
 fn outside(before: &str, begins_line: bool) -> Verdict {
     let fence = |line: &&str| ["```", "~~~", "'''"].iter().any(|f| line.trim_start().starts_with(f));
     let line = before.rsplit('\n').next().unwrap_or_default().trim();
+    // After an odd number of fence lines one is open.
     if before.lines().filter(fence).count() % 2 == 1 {
         verdict(Rule::Fence, "fence", "")
     } else if begins_line && !line.is_empty() {

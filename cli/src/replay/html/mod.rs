@@ -172,9 +172,11 @@ impl View for Pages {
         if let Some(kept) = round.sent.as_ref().and_then(|sent| sent.kept) {
             parts.push(page::notice("Note", &left_out(kept, round)));
         }
+        // The tools are shown once, and again where they were sent anew.
         if round.tools.is_some() || at.round == 1 {
             parts.extend(settings.config.catalog.as_deref().filter(|c| c.tools().next().is_some()).map(page::tools));
         }
+        // A message of the user after answered calls has their results; the first one is a question.
         let mut results = taken.answered && taken.asked;
         let mut question = None;
         for message in &round.messages {
@@ -266,6 +268,7 @@ impl View for Pages {
 
     fn summary(&mut self, _: &Totals) -> io::Result<()> {
         let recordings = std::mem::take(&mut self.recordings);
+        // Where no file could be read there is nothing for a page.
         let Some((path, open)) = self.target.as_ref().filter(|_| !recordings.is_empty()) else { return Ok(()) };
         if path == Path::new(STDOUT) {
             return io::stdout().lock().write_all(render(recordings, Value::Null)?.as_bytes());

@@ -136,6 +136,7 @@ pub(super) fn call(number: usize, call: &Call, untagged: bool) -> Value {
     let mut about = vec![call.dialect.to_string()];
     about.extend(labels::provenance(call.provenance, untagged).map(str::to_owned));
     about.extend(labels::repaired(call));
+    // The text of the arguments is shown only where it reads otherwise than the call.
     let changed = serde_json::from_str::<Value>(&call.raw_arguments).ok().as_ref() != Some(&call.arguments);
     json!({
         "kind": "call",
@@ -158,6 +159,7 @@ pub(super) fn native(number: usize, call: &NativeCall) -> Value {
 
 fn rejected(rejected: &Rejected) -> Value {
     let mut message = rejected.message.clone();
+    // The message mostly has the names already.
     if !rejected.nearest.is_empty() && !rejected.nearest.iter().all(|name| message.contains(name.as_str())) {
         message = format!("{message} ({})", rejected.nearest.join(", "));
     }

@@ -82,6 +82,7 @@ struct Stretch {
 impl Rows {
     pub(super) fn new(recording: &Recording) -> Self {
         let timed = |round: &Round| round.deltas.iter().all(|d| d.ms.is_some());
+        // Of no deltas all have a time, and a recording without any has none.
         let any =
             recording.rounds.iter().any(|r| !r.deltas.is_empty() || r.finish.as_ref().is_some_and(|f| f.ms.is_some()));
         let unit = if any && recording.rounds.iter().all(timed) { Unit::Ms } else { Unit::Bytes };
@@ -285,6 +286,7 @@ impl TimeAxis {
         let mut latest = 0;
         let deltas = round.deltas.iter().map(|delta| {
             bytes += delta.text.len() as u64;
+            // A clock that was set back must not let the answer run backwards.
             latest = latest.max(delta.ms.unwrap_or(latest));
             (bytes, latest)
         });
