@@ -31,6 +31,8 @@ pub(crate) fn draw(title: &str, body: &str, frame: Frame, columns: usize) -> Vec
     }
     let wrapped = rows(&body, columns);
     let columns = columns.clamp(*WIDTHS.start(), *WIDTHS.end());
+    // Of the upper edge the corners and what is beside the title take six columns; of a row the sides
+    // take four.
     let title = shortened(&title, columns - 6);
     let inner = wrapped.iter().map(|line| width(line)).chain([width(&title) + 2]).max().unwrap_or_default();
     let mut lines = vec![format!("╭─ {title} {}╮", "─".repeat(inner - 1 - width(&title)))];
@@ -82,6 +84,7 @@ pub(crate) fn aligned<const N: usize>(rows: &[[String; N]], figures: usize, gap:
 /// Returns a line in rows. Where one is full, `place` says after which byte of it the next row begins, by the row and
 /// the columns of the next character; else that begins the next row.
 pub(super) fn cut_at(line: &str, columns: usize, place: impl Fn(&str, usize) -> Option<usize>) -> Vec<&str> {
+    // A wide character takes two columns: in fewer none would ever fit.
     let columns = columns.max(2);
     let (mut rows, mut start, mut used) = (Vec::new(), 0, 0);
     for (at, c) in line.char_indices() {

@@ -12,6 +12,7 @@ pub(crate) fn bounded(text: &str, columns: usize) -> String {
         return text;
     }
     let count = text.chars().count();
+    // The note of what is missing takes about twelve columns.
     let room = columns.saturating_sub(12).max(8);
     let take = |chars: &mut dyn Iterator<Item = char>, room: usize| {
         let mut used = 0;

@@ -63,6 +63,7 @@ impl Live {
         if self.place == ScreenPlace::Nowhere {
             return;
         }
+        // The picture before it and the time after it need the rest of the row.
         let what = shortened(&clean(what).replace('\n', " "), self.columns.saturating_sub(12));
         self.spinner.get_or_insert_with(|| Spinner::start(self.place)).picture().what = what;
     }
@@ -70,11 +71,14 @@ impl Live {
     /// Shows the end of a text below the spinner.
     pub(crate) fn tail(&mut self, text: &str) {
         let Some(spinner) = &self.spinner else { return };
+        // Text comes in small pieces, and nobody sees more of them than the spinner has pictures.
         if self.drawn.elapsed() < TICK {
             return;
         }
         self.drawn = Instant::now();
         let columns = self.columns.saturating_sub(3).max(1);
+        // No more characters than the rows can hold: all of a long reasoning would be wrapped again and
+        // again.
         let start = text.char_indices().rev().nth(ROWS * columns).map_or(0, |(at, _)| at);
         let text = clean(&text[start..]);
         let lines = text.lines().filter(|line| !line.trim().is_empty());
@@ -91,6 +95,7 @@ impl Live {
 
     /// Prints something in its place; it goes on below.
     pub(crate) fn suspend(&self, print: impl FnOnce()) {
+        // Held while it is printed: the thread would draw in between.
         let picture = self.spinner.as_ref().map(|spinner| {
             let mut picture = spinner.picture();
             picture.erase();

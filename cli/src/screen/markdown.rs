@@ -240,6 +240,7 @@ impl Renderer<'_> {
             }
         }
         self.spans(&spans);
+        // An item without text shows its marker all the same.
         if self.prefixes.last().is_some_and(|prefix| prefix.first.is_some()) {
             self.emit(Vec::new());
         }
@@ -311,6 +312,7 @@ impl Renderer<'_> {
             }
             Event::Start(Tag::Link { link_type, dest_url, title, .. }) => {
                 let text = self.inline(TagEnd::Link, style | Effects::UNDERLINE);
+                // A link that shows its own address needs it once; only a title is worth a repetition.
                 let is_bare = matches!(link_type, LinkType::Autolink | LinkType::Email) || said(&text) == *dest_url;
                 spans.extend(text);
                 spans.extend(target(&dest_url, &title).filter(|_| !is_bare || !title.is_empty()));
@@ -343,7 +345,10 @@ impl Renderer<'_> {
         let columns = alignments.len();
         let natural = |column: usize| lines.iter().filter_map(|line| Some(width(&said(line.get(column)?)))).max();
         let widths: Vec<usize> = (0..columns).map(|column| natural(column).unwrap_or(0).max(1)).collect();
+        // Three columns for each separator (` │ `).
         let room = self.room().saturating_sub(3 * columns.saturating_sub(1));
+        // The widest limit at which all columns have room; where even narrow cells have none the source
+        // is shown.
         let Some(most) = (CELL..=self.columns.max(CELL))
             .rev()
             .find(|most| widths.iter().map(|w| w.min(most)).sum::<usize>() <= room)

@@ -183,6 +183,7 @@ impl<W: Write> Screen<W> {
     /// A piece of the message.
     pub(crate) fn text(&mut self, region: Region, text: &str) -> io::Result<()> {
         if self.region != Some(region) {
+            // Line breaks alone begin no part of the message.
             if clean(text).trim_matches('\n').is_empty() {
                 return Ok(());
             }
@@ -220,6 +221,7 @@ impl<W: Write> Screen<W> {
     pub(crate) fn end_line(&mut self) -> io::Result<()> {
         self.breaks = 0;
         if let Some(page) = &mut self.page {
+            // `finish` leaves the cursor at the start of a line.
             self.fresh |= !page.is_fresh();
             let shown = page.finish();
             self.out.write_all(shown.as_bytes())?;

@@ -112,6 +112,7 @@ impl Page {
             let whole = self.source.len();
             self.close(&mut out, whole);
         }
+        // `new` takes the free column off again.
         *self = Page::new(self.columns + 1, self.height_now, self.is_uncoloured);
         out
     }
@@ -161,6 +162,7 @@ impl Page {
             }
             self.breaks = self.empty_code;
         }
+        // Code keeps all of its empty lines; text shows several as one.
         let breaks = std::mem::take(&mut self.breaks).min(if self.fence.is_some() { usize::MAX } else { 2 });
         out.extend(std::iter::repeat_n('\n', breaks));
         self.rows += breaks;
@@ -213,6 +215,7 @@ impl Page {
         let fence = self.fence.clone().unwrap_or_default();
         let line = self.source.trim_end_matches('\n').to_owned();
         let mark = line.trim();
+        // As CommonMark has it: at least as long as the opening fence, and nothing but its character.
         let closes = mark.starts_with(&fence) && mark.chars().all(|c| fence.starts_with(c));
         if line.trim().is_empty() {
             self.empty_code += 1;

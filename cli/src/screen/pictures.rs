@@ -59,6 +59,7 @@ fn kitty(image: &Raster) -> Option<String> {
     let data = STANDARD.encode(image.to_png()?);
     let mut text = String::new();
     let mut rest = data.as_str();
+    // Transmit and draw, as PNG, without an answer, which would be read as typed.
     let mut head = "a=T,f=100,q=2,";
     while !rest.is_empty() {
         let (chunk, more) = rest.split_at(rest.len().min(CHUNK));

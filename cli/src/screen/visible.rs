@@ -118,7 +118,9 @@ fn is_mark(c: char) -> bool {
 /// joiners of scripts that are written with them.
 pub(crate) fn joins(before: char, c: char) -> bool {
     match c {
+        // A heart on fire, for example, has a joiner after the selector U+FE0F, which is itself invisible.
         '\u{200d}' if before == '\u{fe0f}' => true,
+        // Letters, which are below U+2000, need no selector: there it would hide something.
         '\u{200d}' | '\u{fe0e}' | '\u{fe0f}' if before > '\u{2000}' && !is_invisible(before) => true,
         // Arabic to Sinhala: Persian, Urdu, Hindi and others part or join letters by them.
         '\u{200c}' | '\u{200d}' => matches!(before, '\u{620}'..='\u{dff}'),

@@ -20,6 +20,7 @@ pub(crate) fn rows(line: &str, columns: usize) -> Vec<&str> {
     let (mut rows, mut start, mut used, mut at) = (Vec::new(), 0, 0, 0);
     for end in ends(line) {
         let word = &line[at..end];
+        // A word that begins its row is cut below, where it is wider than that.
         if used > 0 && used + width(word.trim_end_matches(' ')) > columns {
             rows.push(&line[start..at]);
             (start, used) = (at, 0);
@@ -95,6 +96,7 @@ fn ends(line: &str) -> impl Iterator<Item = usize> + '_ {
     let is_wide = |c: char| c.width() == Some(2);
     linebreaks(line).map(|(at, _)| at).filter(move |at| {
         let (before, after) = (line[..*at].chars().next_back(), line[*at..].chars().next());
+        // The rules would also part `--dry-run` and `src/main.rs`.
         after.is_none() || before.is_some_and(|c| c == ' ' || is_wide(c)) || after.is_some_and(is_wide)
     })
 }

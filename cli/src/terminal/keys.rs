@@ -35,6 +35,7 @@ fn is_text(c: char, in_empty_line: bool) -> bool {
     let edits = EDITING.contains(c.to_ascii_lowercase());
     // These go through the history, which an empty line has too.
     let moves = matches!(c, '<' | '>');
+    // In an empty line there is nothing to edit, so that such a letter was typed after an Escape.
     !c.is_control() && !moves && (in_empty_line || !edits)
 }
 

@@ -72,6 +72,7 @@ pub(crate) fn shortened(text: &str, columns: usize) -> String {
     let mut used = 0;
     let fits = text.chars().take_while(|c| {
         used += wide(*c);
+        // One column is left for the ellipsis.
         used < columns
     });
     let cut: String = fits.collect();
