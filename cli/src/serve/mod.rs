@@ -182,6 +182,7 @@ impl ServeArgs {
         let options = Settings { base_url, model, profile, allow, deny, untrusted, search, ..Settings::default() };
         let said = self.set.under(options, &[Reader::Served, Reader::Serve])?;
         let has_names = [&said.allow, &said.deny, &said.untrusted].iter().any(|names| !names.is_empty());
+        // An option without effect is refused: somebody might rely on it, as on `--deny`.
         match *mcp_always || max_calls.is_some() || said.search.is_some() || has_names {
             true if !self.listed.servers.is_given() => Err(Failure::usage(
                 "--allow, --deny, --untrusted, --search, --max-calls and --mcp-always are about MCP servers: name their configuration with --mcp-config",
@@ -204,6 +205,7 @@ fn budgets(settings: &Settings) -> Budgets {
 
 /// Parses an origin: a scheme and a host, with or without a port; or all.
 fn origin(text: &str) -> Result<String, String> {
+    // Browsers send an origin without a path: one that has one would never match.
     let is_origin = text.split_once("://").is_some_and(|(scheme, host)| {
         !scheme.is_empty() && !host.is_empty() && !host.trim_end_matches('/').contains(['/', ' '])
     });
@@ -224,6 +226,7 @@ fn address(text: &str) -> Result<String, String> {
 
 fn host_name(text: &str) -> Result<String, String> {
     let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    // `[::1]` has colons and no port.
     let has_port = text.rsplit_once(':').is_some_and(|(_, port)| is_port(port)) && !text.ends_with(']');
     if text.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_unspecified()) {
         return Err(format!("--host is a name that clients use; --listen {text}:8787 listens for other machines"));
@@ -474,6 +477,7 @@ async fn serve(
     let ended_by = OnceLock::new();
     let stop = async {
         let _ = ended_by.set(signals.stopped().await);
+        // What ends the answers in progress is another signal than this.
         signals.forget();
         let _ = tell.send(());
         output::tell_stderr(format_args!(

@@ -29,6 +29,7 @@ impl Probed {
     pub(super) fn changed(&self) -> Option<Vec<SavedProfile>> {
         let (new, read) = &mut *lock(&self.state);
         let written = saved_profiles::written();
+        // Profiles that nobody has asked for yet are handed out before the file is looked at again.
         if new.is_none() && written != *read {
             *read = written;
             match saved_profiles::all_at(&self.url) {

@@ -141,6 +141,7 @@ pub(crate) fn see(hub: &Hub) {
 /// Warns of each glob of `--tools` that fits none of the tools.
 fn warn_unlisted(hub: &Hub) {
     let catalog = hub.catalog();
+    // All servers have the globs of the command line alike.
     let globs = hub.config().servers().first().map(|server| server.listed_tools.as_slice()).unwrap_or_default();
     for glob in globs {
         if !catalog.tools().any(|tool| matches(glob, tool.server.as_deref(), &tool.name)) {

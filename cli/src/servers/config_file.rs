@@ -44,6 +44,7 @@ pub(crate) struct ConfigFile {
 impl ConfigFile {
     /// Reads a file; one that is not there, or is empty, begins with no servers.
     pub(crate) fn open(path: PathBuf) -> Result<Self, Failure> {
+        // A directory is read for its error, also where it says that it is empty.
         let is_there = path.metadata().is_ok_and(|found| found.is_dir() || found.len() > 0);
         let text = if is_there { input::read_text(&path)? } else { NEW.to_owned() };
         let root = parsed(&text, &input::shown(&path))?;
@@ -95,6 +96,7 @@ impl ConfigFile {
     /// cannot read is written.
     pub(crate) fn write(&self) -> Result<(), Failure> {
         let text = self.root.to_string();
+        // Whether a variable is set here says nothing of the file.
         Config::parse(&text, &input::shown(&self.path), &|_| Some("x".to_owned())).map_err(Failure::job)?;
         let failed = |e: std::io::Error| Failure::job(format!("cannot write {}: {e}", self.path.display()));
         files::replace(&self.path, text.as_bytes(), Mode::Kept).map_err(failed)

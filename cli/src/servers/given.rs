@@ -15,6 +15,7 @@ impl Given {
     /// Reads `NAME=VALUE` words, or one JSON object, `@FILE` or `-`.
     pub(crate) fn read(arguments: &[String]) -> Result<Self, Failure> {
         match arguments {
+            // What begins as JSON is read as JSON, so that its error names the place; `=` may be in it.
             [one] if one == "-" || one.trim_start().starts_with(['{', '[', '"', '@', '\u{feff}']) => {
                 object(one).map(Given::Object)
             }

@@ -169,6 +169,7 @@ pub(crate) fn change_line(server: Option<&str>, tool: &str, changes: &[String]) 
     // A command that somebody may copy contains no name that a shell reads as more than a word.
     let is_word = |name: &str| {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
+        // A word that begins with `-` would be an option.
         name.chars().all(is_plain) && name.starts_with(|c: char| c.is_ascii_alphanumeric())
     };
     let named = if is_word(server) && is_word(tool) { format!(" {server} {tool}") } else { String::new() };

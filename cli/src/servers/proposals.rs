@@ -36,6 +36,7 @@ pub(crate) fn of_uri((hub, runtime): (&Hub, &Handle), server: &str, begun: &str)
     let mut uris: Vec<String> = offer.resources.iter().map(|resource| resource.uri.clone()).collect();
     for template in &offer.resource_templates {
         let variable = template.uri_template.strip_suffix('}').and_then(|template| template.rsplit_once('{'));
+        // The other variables of a template would have to be known first.
         let Some((before, name)) = variable.filter(|(before, _)| !before.contains('{')) else { continue };
         let Some(value) = begun.strip_prefix(before) else {
             uris.push(before.to_owned());

@@ -35,6 +35,7 @@ pub(crate) fn parse(text: &str, shown: &str) -> Result<Vec<Server>, Failure> {
     let has = |value: &Value, key: &str| value.get(key).is_some();
     let is_server = |value: &Value| ["tools", "resources", "resourceTemplates"].iter().any(|key| has(value, key));
     let listed = value.as_array().or_else(|| value.get("tools")?.as_array());
+    // In OpenAI's form a tool is `{"type": "function", "function": {…}}`.
     if let Some(tools) = listed.filter(|tools| tools.iter().any(|tool| has(tool, "function"))) {
         let tools = serde_json::from_value::<Vec<Tool>>(tools.iter().map(as_of_mcp).collect());
         let tools = tools.map_err(|e| Failure::usage(format!("{shown}: {}", plainly(&e.to_string()))))?;
@@ -64,6 +65,7 @@ fn as_of_mcp(tool: &Value) -> Value {
 /// Returns a message of the decoder in words that need no knowledge of this program.
 fn plainly(message: &str) -> String {
     let mut message = message.to_owned();
+    // Longer names come first: `struct Tool` is the beginning of `struct ToolAnnotations`.
     for (theirs, ours) in [
         ("missing field `name`", "a tool or resource here has no `name`"),
         ("missing field `uri`", "a resource here has no `uri`"),

@@ -46,7 +46,6 @@ pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str) -> Result<O
         return Ok(Some(project.text));
     }
     let Some(asker) = Asker::at_terminal() else {
-        // Errors are English.
         let question = question(file, &project, &store);
         return Err(Failure::usages([question, format!("there is no terminal to ask on: {remedy}")]));
     };

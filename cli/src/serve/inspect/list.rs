@@ -124,6 +124,7 @@ fn prompts(prompt: PromptCost) -> String {
 }
 
 fn status(about: &Inspected) -> String {
+    // An answer that streams has sent its status before it fails.
     match (about.status, &about.fault, about.took) {
         (Some(200), Some(_), _) => "200, then failed".to_owned(),
         (Some(status), ..) => status.to_string(),

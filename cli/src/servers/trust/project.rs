@@ -202,6 +202,7 @@ impl ProjectFolder<'_> {
     }
 
     fn holds(&self, file: &Path) -> bool {
+        // Links are followed, so that none hides that a program is inside.
         file.canonicalize().is_ok_and(|file| file.is_file() && file.starts_with(self.path))
     }
 }
