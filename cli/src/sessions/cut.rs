@@ -46,6 +46,8 @@ fn cut_outcome(outcome: &Outcome) -> Option<Outcome> {
     kept.structured = outcome.structured.clone().filter(|_| keeps_structure);
     let mut left = EVENT_BYTES;
     for event in &outcome.events {
+        // A large picture stays in the form that the model has seen; what is too large even so is left
+        // out.
         let event = if event_length(event) <= left { event.clone() } else { as_shown(event) };
         if let Some(rest) = left.checked_sub(event_length(&event)) {
             left = rest;
@@ -65,6 +67,7 @@ fn cut_text(text: &str) -> Option<String> {
 /// Returns a picture that was made smaller for the model, in that form alone.
 fn as_shown(event: &InterfaceEvent) -> InterfaceEvent {
     let mut event = event.clone();
+    // Only a picture that was made smaller has another form.
     if event.kind == MEDIA_EVENT
         && let Some(medium) = event.data.as_object_mut()
         && medium.get(MEDIUM_SHOWN).is_some_and(Value::is_string)

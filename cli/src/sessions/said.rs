@@ -41,6 +41,7 @@ pub(crate) fn with_placed(words: &str, mut placed: Vec<Placed>) -> User {
 pub(crate) fn words(text: &str) -> String {
     let (mut words, mut after) = (User::default(), 0);
     for (_, file) in named_files(text) {
+        // The files are parts of the text, so the difference of the addresses is the offset.
         let start = file.as_ptr() as usize - text.as_ptr() as usize;
         let end = start + file.len();
         // The frame's opening line precedes the file, its closing line follows it.

@@ -169,6 +169,7 @@ fn built_in() -> Settings {
 
 fn show(args: &ShowArgs, path: &Path) -> Result<(), Failure> {
     let text = file::text(path)?;
+    // What is wrong in the file is said before anything is shown.
     file::parsed(&text, path)?;
     let document = file::document(&text, path)?;
     let sources = sources(args, path)?;
@@ -216,6 +217,7 @@ fn show(args: &ShowArgs, path: &Path) -> Result<(), Failure> {
 /// Returns the secrets in the URLs of a text, which are in quotation marks there.
 fn secrets_of(text: &str) -> Secrets {
     let urls = text.split(['"', '\'']).filter(|part| part.contains("://"));
+    // Inside a text of JSON the quotation mark after the URL is written `\"`.
     Secrets::new(urls.flat_map(|url| url_secrets(url.trim_end_matches('\\'))))
 }
 

@@ -109,6 +109,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<(), Failure> {
             });
             text += &format!("  {program}: {}\n", outcome(&judged, from.as_deref(), tool, program == "chat"));
         }
+        // With the arguments of a call, the rule above already says if it is denied.
         for pattern in patterns.iter().filter(|pattern| arguments.is_none() && pattern.denies_some(tool)) {
             text += &format!("  what {} ({}) denies does not run\n", word(&pattern.text), word(&pattern.from));
         }

@@ -118,6 +118,7 @@ pub(crate) fn parsed_with(
         };
         problems.extend(problem.map(|problem| (place(&[key]), problem)));
     }
+    // A template, which is read here too, has none of these tables.
     let tables = places.as_ref().map(|places| places.as_table()).filter(|_| own.contains(&TABLES[0]));
     for (keys, (at, problem)) in tables.map(wrong_in_tables).unwrap_or_default() {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
@@ -166,6 +167,7 @@ pub(super) fn edit(
     }
     let mut document = document(&text, path)?;
     change(&mut document)?;
+    // A file with several faults is repaired one by one.
     if is_right {
         parsed(&document.to_string(), path)?;
     }

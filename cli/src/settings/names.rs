@@ -64,6 +64,7 @@ pub(crate) struct Place {
 impl Place {
     /// Returns the key for an endpoint that somebody named: the one of its name, else that of the variable.
     pub(crate) fn key_or(&self, name: &str) -> Option<String> {
+        // An endpoint with a name has its own key or none: the variable's is that of another.
         self.key.clone().or_else(|| variable(name).filter(|_| self.url.is_some() && self.called.is_none()))
     }
 }
@@ -107,6 +108,7 @@ impl Names {
     fn of_model<'a>(&'a self, model: Option<&'a str>) -> (Option<&'a str>, Option<&'a str>) {
         let model = model.map(|name| self.models.get(name).map_or(name, String::as_str));
         match model.and_then(|model| model.split_once(':')) {
+            // `qwen3:8b` has a colon, too: what is before it has to be an endpoint's name.
             Some((endpoint, model)) if self.endpoints.contains_key(endpoint) => {
                 (Some(endpoint), Some(model).filter(|model| !model.is_empty()))
             }
@@ -169,6 +171,7 @@ pub(super) fn wrong_in_names(table: &str, item: &Item) -> Vec<Wrong> {
 
 /// Returns `true` if a word is a name rather than a URL or an address.
 fn is_name(word: &str) -> bool {
+    // Any other URL or address has a dot, a slash or a colon.
     word != "localhost" && !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
 }
 
@@ -196,6 +199,7 @@ fn printed(command: &str) -> Result<String, String> {
         return Err(format!("ended with {}: run it yourself to see why", output.status));
     }
     let text = String::from_utf8(output.stdout).map_err(|_| "printed no text".to_owned())?;
+    // Password managers may print further lines about the entry.
     let key = text.lines().next().unwrap_or_default().trim();
     if key.is_empty() { Err("printed nothing".to_owned()) } else { Ok(key.to_owned()) }
 }

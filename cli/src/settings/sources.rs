@@ -101,6 +101,7 @@ fn is_slip(name: &str, known: &str) -> bool {
     let before = name.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
     let (name, known) = (&name.as_bytes()[before..], &known.as_bytes()[before..]);
     let after = name.iter().rev().zip(known.iter().rev()).take_while(|(a, b)| a == b).count();
+    // With its first letter wrong, too, any word of three letters would be near `way`.
     before > PREFIX.len() && name.len().max(known.len()) - after <= 2
 }
 

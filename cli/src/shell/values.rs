@@ -36,6 +36,7 @@ pub(super) fn of(command: Command) -> Command {
 /// Returns the source of an argument's values, by the argument's ID: one name, one thing.
 fn values(arg: &Arg, is_login: bool) -> Option<fn() -> Vec<CompletionCandidate>> {
     Some(match arg.get_id().as_str() {
+        // Elsewhere the argument is a new name, as in `mcp add NAME`.
         "name" if is_login => servers,
         "model" | "round_model" => models,
         "base_url" | "url" => endpoints,

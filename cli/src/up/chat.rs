@@ -187,6 +187,7 @@ impl Chat {
         let cancel = run.cancellation();
         talk.approvals.begin(cancel.clone());
         *lock(&self.cancel) = Some(cancel.clone());
+        // It may have been stopped before there was a run to cancel.
         if stop.is_cancelled() {
             cancel.cancel();
         }

@@ -86,6 +86,7 @@ pub(super) fn run(mut args: UpArgs) -> Result<(), Failure> {
             let (hub, settings) = (hub.clone(), args.talk.settings.clone());
             async move {
                 hub.settled().await;
+                // Servers that were there in time have been seen by `with_hub_within`.
                 if goes_on {
                     see(&hub);
                 }

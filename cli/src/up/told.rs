@@ -57,6 +57,7 @@ impl<'a> Teller<'a> {
                 (self.said, self.thought) = (String::new(), String::new());
                 vec![json!({"step": "round"})]
             }
+            // The first text takes the place of what was waited for.
             AgentEvent::Text { text } if self.said.is_empty() => vec![wait(""), self.text(text)],
             AgentEvent::Text { text } => vec![self.text(text)],
             AgentEvent::Reasoning { text } if self.thought.is_empty() => vec![wait("thinking"), self.think(text)],

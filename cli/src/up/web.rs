@@ -220,6 +220,7 @@ async fn models(State(desk): State<Desk>) -> WebAnswer {
 
 /// Changes what a request says, and answers with what comes of it.
 async fn change(State(desk): State<Desk>, uri: Uri, body: Bytes) -> WebAnswer {
+    // A body that is no JSON has no fields, and is answered as one that lacks them.
     let said: Value = serde_json::from_slice(&body).unwrap_or_default();
     let (chats, common) = (&desk.chats, &desk.chats.common);
     let chat = || said["chat"].as_str().and_then(|id| chats.find(id)).ok_or_else(Refusal::gone);

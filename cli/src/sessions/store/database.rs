@@ -149,6 +149,7 @@ impl Database {
             "SELECT id, used, model, questions, title, usage, octet_length(saved), {text} FROM {table} \
              ORDER BY used DESC, conversations.n DESC"
         ))?;
+        // Compared here and not by SQLite, which folds the case of ASCII letters alone.
         let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
         let mut found = Vec::new();
         let mut rows = all.query([])?;
