@@ -31,6 +31,7 @@ pub(crate) fn word(text: &[u8], at: usize, filler: u8) -> u64 {
         // Nothing, if all are missing.
         u64::from_le_bytes(*last).checked_shr(64 - there).unwrap_or(0)
     } else if let (Some(first), Some(last)) = (rest.first_chunk(), rest.last_chunk()) {
+        // Four to seven bytes: two halves, which are alike where they overlap.
         u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (there - 32)
     } else {
         rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
@@ -107,6 +108,7 @@ impl<K: Kind> Iterator for Places<'_, K> {
             self.read = self.text.len().min(self.read + 8);
         }
         let at = self.word_at + self.bits.trailing_zeros() as usize / 8;
+        // The lowest bit is reported: clear it.
         self.bits &= self.bits - 1;
         Some(at)
     }

@@ -5,6 +5,7 @@ use serde_json::Number;
 
 /// Returns `true` if `serde_json` reads a number token with fewer digits than it has.
 pub(super) fn loses_digits(token: &str) -> bool {
+    // `serde_json` keeps these as integers, with all digits.
     if token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok() {
         return false;
     }
@@ -41,6 +42,7 @@ impl Decimal {
         };
         let all_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
         let leading_zero = whole.len() > 1 && whole.starts_with('0');
+        // Rust's own parser would take `.5`, `05` and `+5`, which RFC 8259 does not have.
         if whole.is_empty() || leading_zero || !all_digits(whole) || !all_digits(fraction) {
             return None;
         }
@@ -49,6 +51,7 @@ impl Decimal {
         let zeros = written.len() - digits.len();
         let scale = exponent - i64::try_from(fraction.len()).ok()? + i64::try_from(zeros).ok()?;
         let digits = digits.trim_start_matches('0').to_owned();
+        // `0.000e5` is zero, as `0` is.
         let scale = if digits.is_empty() { 0 } else { scale };
         Some(Decimal { negative, digits, scale })
     }

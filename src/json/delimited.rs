@@ -12,6 +12,8 @@ use super::escape::push_escaped;
 use super::window::{No, Undecided, begins};
 
 /// Bytes of a bare key at most; a longer one is no key.
+///
+/// A key is held, and read anew with each chunk, until its colon comes.
 const MAX_KEY: usize = 256;
 
 /// The result of a step.
@@ -59,6 +61,7 @@ pub(crate) struct Delimited {
 impl Delimited {
     /// Before the first brace, with texts between two `token`s. `max_depth` is at most 127.
     pub(crate) fn new(token: &'static str, max_depth: usize) -> Self {
+        // `kinds` has 128 bits, one for each open bracket.
         Delimited { token, max_depth: max_depth.min(127), ..Delimited::default() }
     }
 
@@ -92,6 +95,7 @@ impl Delimited {
     /// In a text: bytes up to its token, or to what may begin it.
     fn text(&mut self, rest: &str, more: bool, json: &mut String) -> Option<usize> {
         let found = memchr::memmem::find(rest.as_bytes(), self.token.as_bytes());
+        // The last `<` of what is at hand may begin the token; at the stream's end it is text.
         let held = || memchr::memrchr(b'<', rest.as_bytes()).filter(|at| self.token.starts_with(&rest[*at..]));
         let end = found.or(if more { held() } else { None }).unwrap_or(rest.len());
         push_escaped(&rest[..end], json);
@@ -152,6 +156,7 @@ impl Delimited {
     }
 
     fn between(&mut self, rest: &str, more: bool, json: &mut String) -> Result<usize, DelimitedStep> {
+        // Only the outermost brackets may be round, as in `call:bash(command="ls")` (`gemma/round_brackets`).
         self.is_round |= self.depth == 0 && rest.starts_with('(');
         let byte = match rest.as_bytes()[0] {
             b'(' if self.depth == 0 => b'{',
@@ -161,6 +166,7 @@ impl Delimited {
         };
         let is_object = self.kinds & 1 == 1;
         let begins_here = self.begins;
+        // White space between a comma and a value changes nothing: the value still begins here.
         self.begins = matches!(byte, b'{' | b'[' | b',' | b':') || begins_here && byte.is_ascii_whitespace();
         match byte {
             b'<' => match begins(rest, self.token, more) {
@@ -185,6 +191,7 @@ impl Delimited {
                 self.expects_key = false;
             }
             b'"' => (self.state, self.expects_key) = (DelimitedState::String, false),
+            // Elsewhere it is an apostrophe of a word.
             b'\'' if begins_here => (self.state, self.expects_key) = (DelimitedState::Single, false),
             b',' | b':' => self.expects_key = byte == b',' && is_object,
             _ if byte.is_ascii_whitespace() => {}
@@ -198,6 +205,8 @@ impl Delimited {
     /// Returns a bare key, or what stands for a value.
     fn word(&mut self, rest: &str, more: bool, json: &mut String) -> Result<usize, DelimitedStep> {
         let ends = |c: char| {
+            // A `<` may begin a token and a quotation mark a string. Between round brackets `)` ends the
+            // object, and `=` is the colon of a key; in a value it is data.
             matches!(c, ':' | ',' | '{' | '}' | '[' | ']' | '"' | '<' | '\n')
                 || self.is_round && (c == ')' || c == '=' && self.expects_key)
         };
@@ -205,6 +214,7 @@ impl Delimited {
         let length = end.unwrap_or(rest.len());
         if self.expects_key && length <= MAX_KEY {
             match end {
+                // Whether it is a key shows at what follows it.
                 None if more => return Err(DelimitedStep::More),
                 Some(end) if rest[end..].starts_with([':', '=']) => {
                     json.push('"');

@@ -95,6 +95,7 @@ impl Lexer {
 
     /// A lexer before the first byte of a value. `max_depth` is at most 127.
     pub(crate) fn new(max_depth: usize) -> Self {
+        // As after a colon: a string in other quotation marks may begin (`Loose::at_value`).
         Lexer { max_depth: max_depth.min(127), last: b':', ..Lexer::default() }
     }
 
@@ -137,6 +138,7 @@ impl Lexer {
                         }
                         continue;
                     }
+                    // A whole escape at once. `\u` and an escape that the chunk divides go byte by byte.
                     b'\\' if bytes.get(i + 1).is_some_and(|next| short_escape(*next).is_some()) => i += 1,
                     b'\\' => self.state = LexerState::Escape(key),
                     _ => {
@@ -148,6 +150,7 @@ impl Lexer {
                 continue;
             }
             let at = base + i as u64;
+            // `note` counts the bytes outside strings, the quotation mark that opens one included.
             let in_string = self.in_string();
             match self.step(bytes[i], at) {
                 LexerStep::Taken => {
@@ -203,6 +206,7 @@ impl Lexer {
     }
 
     fn step(&mut self, byte: u8, at: u64) -> LexerStep {
+        // White space ends a number, and a word such as `tr ue` is broken by it: both are told below.
         if is_space(byte) && !matches!(self.state, LexerState::Number(_) | LexerState::Literal(..)) {
             return match self.state {
                 LexerState::Escape(_) | LexerState::Unicode(..) => fault(at),
@@ -214,6 +218,7 @@ impl Lexer {
             LexerState::FirstItem if byte == b']' => self.close(at),
             LexerState::FirstItem => self.value(byte, at),
             LexerState::FirstKey if byte == b'}' => self.close(at),
+            // After a comma (`Key`) no `}` may come: JSON has no trailing commas.
             LexerState::FirstKey | LexerState::Key if byte == b'"' => {
                 self.comma = None;
                 self.string_start = at;
@@ -235,6 +240,7 @@ impl Lexer {
                     self.state = LexerState::Number(next);
                     LexerStep::Taken
                 }
+                // A number ends only at the byte after it, which is not taken.
                 None if number.is_complete() => match self.value_ends(at) {
                     Some(found) => LexerStep::Report(found, false),
                     None => LexerStep::Again,

@@ -20,6 +20,7 @@ pub(crate) fn number(text: &str) -> Option<(Number, bool)> {
         return decimal.integer().map(|n| (n, false));
     }
     let value: f64 = text.parse().ok()?;
+    // `1e-999` is not zero, but too small for a double.
     if value == 0.0 && !decimal.is_zero() {
         return None;
     }
@@ -43,6 +44,7 @@ pub(crate) fn compound(text: &str) -> Option<(Value, bool)> {
 
 /// Returns `true` if `json`, a JSON text, has a number token that reads as `number` and has more digits.
 pub(crate) fn loses_digits(json: &str, number: &Number) -> bool {
+    // An integer has all of its digits.
     let Some(value) = number.as_f64().filter(|_| number.is_f64()) else { return false };
     lossy(json).any(|other| other == value)
 }

@@ -87,6 +87,7 @@ impl Loose {
             let Some(taken) = taken else { return JsonStep::More };
             self.note_line(&rest[..taken]);
             *cursor += taken as u64;
+            // At depth 0 is also a value that has no bracket, as in `plain </end>`: its closer ends it.
             if self.depth == 0 && self.mode == Mode::Plain && matches!(c, '}' | ']') {
                 return JsonStep::End(*cursor);
             }
@@ -96,6 +97,7 @@ impl Loose {
     /// Returns `true` if a closer may begin at this character: anywhere outside strings, and at a line's start once
     /// strings cannot be trusted.
     fn may_close(&self, c: char) -> bool {
+        // Tags and tokens begin with a bracket, fences and the words of a dialect at a line's start.
         let candidate = matches!(c, '<' | '[') || (self.line_start && !c.is_whitespace());
         let outside = !matches!(self.mode, Mode::String(_) | Mode::Escaped);
         candidate && (outside || (self.line_rule && self.line_start))
@@ -131,6 +133,7 @@ impl Loose {
             return Some(rest.find(['\\', '\n']).unwrap_or(rest.len()).max(c.len_utf8()));
         }
         let Some(inner) = rest[1..].chars().next() else { return if more { None } else { Some(1) } };
+        // In text that is escaped once more, `\\\"` is a quotation mark inside the string: `\\` comes first.
         if inner == '"' && !self.escaped {
             self.string_ends();
         }
@@ -150,6 +153,7 @@ impl Loose {
             '{' | '[' => self.depth += 1,
             '}' | ']' => self.depth = self.depth.saturating_sub(1),
             '"' => self.mode = Mode::String('"'),
+            // These two only open. The others may also close a string or be an apostrophe, as in `{a: it's`.
             '“' | '„' => self.mode = Mode::String('”'),
             '”' if self.at_value() => self.mode = Mode::String('”'),
             '‘' | '’' if self.at_value() => self.mode = Mode::String('’'),

@@ -7,6 +7,7 @@ pub(crate) fn string_length(text: &[u8]) -> Option<usize> {
     while let Some(found) = memchr::memchr2(b'"', b'\\', text.get(at..)?) {
         match text[at + found] {
             b'"' => return Some(at + found + 1),
+            // The backslash and the byte that it escapes.
             _ => at += found + 2,
         }
     }

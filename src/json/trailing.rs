@@ -23,6 +23,7 @@ pub(crate) struct Trailing {
 impl Trailing {
     /// Returns the findings at the start of `text`, right after a value. Undecided while it may yet become a member.
     pub(crate) fn of(text: &str, more: bool) -> Match<Self> {
+        // `&` and `\` begin a quotation mark in text that is escaped (`entities`, `escaped_once_more`).
         let glues = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '"' | '“' | '”' | '&' | '\\');
         // What was put between a number and its rest may be more than one bracket (`torn_number`).
         let after = text.trim_start_matches(['}', ']']);
@@ -50,6 +51,7 @@ fn digits(text: &str, more: bool) -> Match<()> {
     let after = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     let after = if text.starts_with(|c: char| c.is_ascii_digit()) { after.trim_start() } else { return Err(No) };
     match after.strip_prefix([',', '}', ']']) {
+        // After a comma only a key goes on: `2, then 3` is prose.
         Some(key) if after.starts_with(',') => match key.trim_start().chars().next() {
             Some(open) if opens_string(open) => Ok(()),
             Some(_) => Err(No),
@@ -75,6 +77,7 @@ fn member(text: &str, more: bool) -> Match<()> {
     let text = &text[leading_space(text)..];
     let Some(open) = text.chars().next() else { return unknown };
     if !opens_string(open) {
+        // Without a comma, `&quot;` may begin prose.
         let escaped = ESCAPED_QUOTES.into_iter().filter(|_| after_comma.is_some());
         return first_of(escaped.map(|quote| begins(text, quote, more)));
     }
@@ -86,6 +89,7 @@ fn member(text: &str, more: bool) -> Match<()> {
     let Some((end, close)) = end.and_then(|end| Some((end, key[end..].chars().next()?))) else { return unknown };
     let colon = key[end + close.len_utf8()..].trim_start_matches([' ', '\t']);
     match colon.chars().next() {
+        // A key is on one line; text in quotes that goes on after it is prose.
         _ if close == '\n' => Err(No),
         Some(':' | '：') => Ok(()),
         Some(_) => Err(No),

@@ -73,6 +73,7 @@ pub(super) fn key_length(rest: &str) -> usize {
     let length = rest.find(|c| !inside(c)).unwrap_or(rest.len());
     let first = rest.chars().next();
     let number = rest[..length].bytes().all(|b| b.is_ascii_digit());
+    // A number is a key in a dictionary of Python (`{3: False}`); `3d` is neither.
     if number || first.is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$')) { length } else { 0 }
 }
 

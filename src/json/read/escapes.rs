@@ -50,11 +50,13 @@ impl Reader<'_> {
                 '\\'
             }
             Some('\'') => {
+                // JSON has no such escape. In single quotes it is the writer's own.
                 if plain {
                     self.repair(Repair::Backslashes, self.at)?;
                 }
                 '\''
             }
+            // `\users` is a path; `\u12` is an escape with too few digits.
             Some('u') if !self.rest()[2..].starts_with(|c: char| c.is_ascii_hexdigit()) => {
                 return self.stray(before_letter, out, escapes);
             }
@@ -64,6 +66,7 @@ impl Reader<'_> {
             }
             Some(c @ ('b' | 'f' | 'n' | 'r' | 't')) => {
                 escapes.any = true;
+                // Right after a line break or a tab it indents a line, even before a letter: `\n\tz`.
                 let indents = matches!(c, 't' | 'r' | 'n') && escapes.blank_end == self.at && self.at > 0;
                 match c {
                     'n' if before_letter && !indents => escapes.break_or_word = true,
@@ -81,6 +84,7 @@ impl Reader<'_> {
             None => return self.stop("the text ends in a string"),
             // Escapes of Python and JavaScript, which may have been meant.
             Some('x' | '0'..='9' | 'a' | 'v' | 'N') if !plain => return self.stop("an escape that JSON does not have"),
+            // `\x41` may be meant as a character.
             Some('x') if next.is_some_and(|c| c.is_ascii_hexdigit()) => {
                 return self.stop("an escape that JSON does not have");
             }
@@ -104,6 +108,7 @@ impl Reader<'_> {
     /// Takes `\uXXXX`, or two of them that are one character.
     fn by_number(&mut self, out: &mut String) -> Result<(), Stop> {
         let Some(first) = self.unit() else { return self.stop("a \\u escape has too few digits") };
+        // A high surrogate, which a low one completes.
         let second = if (0xd800..0xdc00).contains(&first) { self.unit() } else { None };
         match char::decode_utf16([first].into_iter().chain(second)).next() {
             Some(Ok(c)) => out.push(c),
@@ -115,6 +120,7 @@ impl Reader<'_> {
     /// Takes one `\uXXXX`.
     fn unit(&mut self) -> Option<u16> {
         let digits = self.rest().strip_prefix("\\u")?.get(..4)?;
+        // `from_str_radix` takes a sign, as in `\u+123`.
         let unit = u16::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))?;
         self.at += 6;
         Some(unit)

@@ -36,7 +36,7 @@ use super::escape::{Special, push_control};
 use super::repair::Repair;
 use super::window::leading_space;
 
-/// The deepest nesting.
+/// The deepest nesting, which is that of `serde_json`.
 const MAX_DEPTH: usize = 127;
 
 /// The offset after which nothing certain can be said, and the reason.
@@ -146,6 +146,7 @@ pub(crate) fn read(text: &str) -> Result<ReadValue, NotJson> {
     };
     let decoded = text.contains('&').then(|| quick_xml::escape::unescape(text).ok()).flatten();
     let decoded = decoded.filter(|decoded| decoded != text).map(|text| (text.into_owned(), Repair::Entities));
+    // Reading `{\"a\": 1}` stops at its first backslash.
     let unescaped = text[stop.at..].starts_with('\\').then(|| unescaped(text)).flatten();
     let sources = decoded.into_iter().chain(unescaped.map(|text| (text, Repair::EscapedJson)));
     // What a key says twice is certain, and no decoding changes it.
@@ -194,6 +195,7 @@ fn unescaped(text: &str) -> Option<String> {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for c in text.chars() {
+        // The line breaks between members are raw, which a string of JSON may not hold.
         if c < ' ' { push_control(c, &mut quoted) } else { quoted.push(c) }
     }
     quoted.push('"');
@@ -319,6 +321,7 @@ impl Reader<'_> {
     fn number(&mut self, word: &str) -> Option<Number> {
         // Nearly all are small whole numbers.
         let digits = word.strip_prefix('-').unwrap_or(word);
+        // Eighteen digits fit an `i64`. `-0` is a float and `05` is none: `serde_json` decides.
         let is_small = digits.len() <= 18 && digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0');
         if (is_small || word == "0")
             && let Ok(number) = word.parse::<i64>()

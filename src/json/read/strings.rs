@@ -45,8 +45,10 @@ impl InnerMarks {
     fn add(&mut self, at: usize, head: &str, c: char, rest: &str) {
         let before = head.chars().next_back();
         let after = rest.chars().next();
+        // In Chinese text the comma and the colon are often full-width.
         let ends_value = rest.trim_start().chars().next().is_none_or(|c| ",:}]，：".contains(c));
         let number = head.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        // `24"` and `1.5"`, but not `v2"`, whose digits belong to a word.
         let inches = number.len() < head.len() && !number.ends_with(char::is_alphanumeric);
         let opening = before.is_none_or(|b| b.is_whitespace() || "([{<=:,;-+/“‘（：，。、".contains(b));
         let closing = after.is_none_or(|a| a.is_whitespace() || ".,;:!?)]}>+/\"'”’，。；：！？）、".contains(a));
@@ -101,11 +103,13 @@ impl Reader<'_> {
                 continue;
             }
             let end = self.at + c.len_utf8();
+            // In strict JSON the first mark without a backslash ends the string.
             if !self.is_tolerant || self.follows(role, end) {
                 self.check(&inner, &escapes)?;
                 self.at = end;
                 return Ok(out);
             }
+            // In `{"a": "b, "c": 1}` the first string lacks its end and would swallow a member.
             if self.begins_member(start) {
                 return self.stop("a member begins inside a string that is not closed");
             }
@@ -174,6 +178,7 @@ impl Reader<'_> {
     fn follows(&self, role: StringRole, end: usize) -> bool {
         let text = self.text;
         let Some((at, line_break)) = ahead::after_space(text, end) else { return false };
+        // At the text's end a value is over, so that the missing bracket is the fault that is named.
         let Some(next) = ahead::char_at(text, at) else { return role != StringRole::Key };
         let after_comma = || ahead::after_space(text, at + 1).map(|(at, _)| (at, ahead::char_at(text, at)));
         match role {
