@@ -131,6 +131,7 @@ impl File {
             block.arguments_close = format!("</{}>", block.arguments_tag());
         }
         for marker in &mut self.markers {
+            // A marker without a closer cannot lack it.
             marker.must_close &= marker.close.is_some();
         }
         let has_calls = !self.calls.is_empty();
@@ -159,6 +160,7 @@ impl File {
     fn check(&self) -> Result<(), DialectError> {
         let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         let begins = self.name.starts_with(|c: char| c.is_ascii_lowercase());
+        // Names are written in lists that commas join, in which `auto` means all dialects of the program.
         if !begins || !self.name.chars().all(is_word) || self.name.len() > MAX_NAME || self.name == "auto" {
             let expected =
                 format!("expected a name of at most {MAX_NAME} small letters, digits and `_`, but not `auto`");
@@ -181,6 +183,7 @@ impl File {
             return Err(DialectError::at(".", problem));
         }
         let has_headers = !self.calls.is_empty() || !self.groups.is_empty();
+        // `into_spec` gives a file one shape: the calls would be ignored.
         if has_headers && !self.elements.is_empty() {
             return Err(DialectError::at(
                 "elements",
@@ -219,6 +222,7 @@ fn check_word(word: &str, path: &str) -> Result<(), DialectError> {
 /// A literal text that a call or a group begins or ends with.
 fn check_delimiter(text: &str, path: &str) -> Result<(), DialectError> {
     let begins = "expected a text that begins with `<` or `[` and has at least two more characters";
+    // Text is held wherever it may begin a delimiter, and the lexicon looks only at these two characters.
     if !text.starts_with(['<', '[']) || text.chars().count() < 3 || text[1..].starts_with(char::is_whitespace) {
         return Err(DialectError::at(path, format!("{begins}: prose is full of {text:?}")));
     }
@@ -300,6 +304,7 @@ fn check_header(pieces: &[HeaderPiece], may_be_word: bool, path: &str) -> Result
             piece
         {
             let is_set = matches!(piece, HeaderPiece::Any(_) | HeaderPiece::OneOf(_));
+            // The characters of a set may be line breaks; its length is limited all the same.
             if !is_set || text.len() > MAX_TEXT {
                 check_text(text, path)?;
             }

@@ -146,14 +146,18 @@ pub(crate) fn introduces_example(line: &[u8], is_whole: bool) -> bool {
     let emphasis = |c: char| c.is_whitespace() || matches!(c, '*' | '_');
     let line = line.trim_end_matches(emphasis).trim_start_matches(|c| emphasis(c) || matches!(c, '#' | '>'));
     let is = |known: &str| {
+        // Of a line that is longer than what is kept, only its end can be compared.
         if is_whole || known.len() < KNOWN_BY {
             return is_whole && line == known;
         }
+        // The cut may fall inside a character.
         let end = (known.len() - KNOWN_BY..known.len()).find_map(|at| known.get(at..));
         end.is_some_and(|end| line.ends_with(end))
     };
     let describes =
         |set: &&Introductions| line.ends_with([':', '：']) && (line.contains(set.describe) || line.contains(set.find));
+    // Lines of the prompts count also by their end alone. Words that any prose has count only in a whole line
+    // with a colon.
     Introductions::all().iter().any(|set| set.lines().into_iter().any(is) || describes(set))
         || WORDS.further.iter().any(|l| is(l))
         || (is_whole && line.ends_with([':', '：']) && shows_example(&line.to_lowercase()))
@@ -184,6 +188,7 @@ pub(crate) enum Doubt {
 pub(crate) fn doubt_before(line: &[u8], follows_call: bool) -> Doubt {
     let line = lower(line);
     let line = line.trim_end();
+    // A sentence may end inside emphasis, a quotation or brackets: `**Shall I?**`.
     let closed = line.trim_end_matches(['*', '_', ' ', '"', '\'', ')', ']', '”', '」', '』', '）', '»']);
     let is_finished = closed.ends_with(is_sentence_end);
     let sentence = last_sentence(closed);
@@ -193,19 +198,24 @@ pub(crate) fn doubt_before(line: &[u8], follows_call: bool) -> Doubt {
     }
     let (label, is_label) = closed.strip_suffix([':', '：']).map_or((closed, false), |label| (label, true));
     let is_of_another = || {
+        // `The log reads:` reports another's words, and a label such as `Expected format:` shows a form,
+        // unless the line announces an act. `### User` needs no colon (`hedges/heading_before`).
         let introduces =
             || phrased.labels && !phrased.announces || WORDS.reports.iter().any(|word| label.ends_with(word));
         is_label && introduces() || OTHERS.contains(&sentence)
     };
-    // A rule between paragraphs says nothing; other signs open a block. After a call a fence may hold a result.
     let has_words = line.contains(char::is_alphanumeric);
+    // A tag around the call is no line of prose.
     let is_tag = line.trim_start().starts_with('<') && line.ends_with('>');
+    // A rule between paragraphs says nothing; other signs open a block, as `{#` does (`hedges/sign_before`).
     let opens_block =
         || !has_words && line.contains(|c: char| !c.is_whitespace() && !RULES.contains(&c) && !is_sentence_end(c));
     match phrased.announces {
         _ if is_of_another() || opens_block() => Doubt::Certain,
         true => Doubt::None,
+        // Other text after a call may be what the model takes for its result (`hedges/text_between_calls`).
         false if follows_call && !is_label => Doubt::Certain,
+        // `The old file:` with prose after the call frames what is shown (`hedges/label_and_prose_after`).
         false if has_words && !is_finished && !is_tag => Doubt::IfProseFollows,
         false => Doubt::None,
     }
@@ -226,6 +236,7 @@ pub(crate) fn takes_back_call(line: &[u8]) -> bool {
         let phrased = Phrased::of(sentence);
         phrased.takes_back || phrased.is_doubtful
     };
+    // A remark in brackets is about the call: `(only an illustration)`.
     line.starts_with('(') || rest.starts_with(['?', '？', '؟']) || takes_back()
 }
 
@@ -298,6 +309,7 @@ impl Phrased {
         found.is_doubtful |= runs.iter().any(is_denied);
         // The English word for what is being done.
         let first = sentence.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+        // At least two letters before it: `Using`, but not `King`.
         found.announces |= first.len() > DOING.len() + 1 && first.ends_with(DOING);
         found
     }

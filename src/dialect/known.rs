@@ -224,6 +224,7 @@ impl FromStr for Dialect {
 
     fn from_str(text: &str) -> Result<Self, UnknownDialect> {
         let found = text.trim();
+        // The latest file counts among those with the same name.
         let mut known = Dialect::loaded().rev().chain(Dialect::ALL.iter().copied());
         known.find(|d| d.name() == found).ok_or_else(|| UnknownDialect { found: found.to_owned() })
     }

@@ -52,6 +52,7 @@ fn keep(mut loaded: Loaded) -> Option<LoadedDialect> {
     for (slot, kept) in LOADED.iter().enumerate() {
         match kept.set(loaded) {
             Ok(()) => return Some(LoadedDialect(slot)),
+            // The slot is taken, perhaps by another thread since the look above.
             Err(other) => loaded = other,
         }
     }

@@ -74,6 +74,7 @@ fn begins_row(row: &str, text: &str, more: bool) -> Match<()> {
     };
     let length = text.bytes().skip(at).take(MAX_NAME).take_while(fits).count();
     match &text[at + length..] {
+        // More of the name may come.
         "" if more && length < MAX_NAME => Err(Undecided),
         rest if length > 0 => begins_row(&row[at + 1..], rest, more),
         _ => Err(No),

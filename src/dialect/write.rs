@@ -104,6 +104,7 @@ fn write_named(call: &NamedCall, server: Option<&str>, tool: &str, arguments: &M
     let head = write_head(&call.head, &full_name(server, tool));
     let written = match &call.arguments {
         NamedArguments::None => String::new(),
+        // The header has opened a brace around name and arguments.
         NamedArguments::Arrows => spaced(arguments) + "}",
         NamedArguments::FencedJson => format!("\n```json\n{}\n```", spaced(arguments)),
         NamedArguments::Json => spaced(arguments),
@@ -191,6 +192,7 @@ fn write_values(
 
 /// Returns a value whose parser takes one line break off each end where both have one.
 fn broken_line(value: String) -> String {
+    // One end is enough: a value that is one line break alone would be read as empty.
     let around = if value.starts_with(['\n', '\r']) || value.ends_with('\n') { "\n" } else { "" };
     format!("{around}{value}{around}")
 }
@@ -230,6 +232,7 @@ fn write_object(keys: &CallKeys, server: Option<&str>, tool: &str, arguments: &M
 fn write_python(server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
     let is_keyword = |name: &str| {
         let in_word = |c: char| c.is_alphanumeric() || c == '_';
+        // A word that is read as a value is no keyword: it goes into a dictionary, `**{"null": 1}`.
         let literal = matches!(name, "True" | "False" | "None" | "true" | "false" | "null");
         name.chars().all(in_word) && name.starts_with(|c: char| !c.is_numeric()) && !literal
     };
