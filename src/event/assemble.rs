@@ -216,6 +216,7 @@ impl Collector {
                 entry.restated = restated;
                 entry.place = entry.provenance();
                 self.ended = self.entries.len();
+                // A call whose name was never known has no `CallStart`.
                 self.lengths.push(span.end - self.opened.take().unwrap_or(span.start));
                 self.segments.push(MessageSegment { what: What::Call, region, length: 0 });
             }
@@ -245,7 +246,7 @@ impl Collector {
     /// doubt. `None` until there is a further one. One whose provenance is not [plain](Provenance::Plain) still needs approval.
     pub fn next_settled(&mut self) -> Option<&Entry> {
         while self.settled && self.yielded < self.ended {
-            // Prose may come after it.
+            // A call without a marker becomes `before_prose` if prose comes after it.
             let waits = |call: &Call| call.provenance.is_plain() && !call.dialect.has_marker();
             if !self.is_over && self.entries[self.yielded].result.as_ref().is_ok_and(waits) {
                 return None;
@@ -299,6 +300,7 @@ impl Collector {
             match (what, region) {
                 (What::Text, Region::Content) => {
                     text.push_str(piece);
+                    // White space and tags right before a call belong to it, and are dropped with it.
                     end = if piece.trim().is_empty() { end } else { text.len() };
                 }
                 // Markers have no region of their own.
@@ -387,6 +389,7 @@ impl Collector {
                 let revised = self.entries.iter().filter(|entry| calls.contains(&entry.index));
                 let mut kinds = revised.map(|entry| entry.result.as_ref().err().map(|rejected| rejected.kind));
                 match result {
+                    // A call that was to become a draft, which was void: nothing is left to promote.
                     Ok(Provenance::Promoted) => self.stray && kinds.any(|kind| kind.is_none()),
                     Err(Reason { kind: RejectedKind::InReasoning, .. }) => {
                         self.settled && kinds.any(|kind| kind != Some(RejectedKind::InReasoning))
@@ -406,6 +409,8 @@ impl Collector {
                 return;
             }
             Event::Marker { kind: MarkerKind::ThinkOpen, .. } | Event::Reasoning { .. } => true,
+            // The revisions of a closing tag come right after it: any other event says that there are no
+            // more.
             _ => self.closing,
         };
         // What a closing tag makes of what came before it is carried out first.

@@ -285,6 +285,7 @@ impl Rejected {
     pub fn set_reason(&mut self, reason: Reason) {
         let Reason { kind, message, nearest, quoted_in, provenance } = reason;
         (self.kind, self.message, self.nearest, self.quoted_in) = (kind, message, nearest, quoted_in);
+        // Only an `invented` call leaves its text in its place.
         self.in_text &= kind == RejectedKind::Invented;
         self.call.iter_mut().for_each(|call| call.provenance = provenance);
     }

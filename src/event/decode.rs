@@ -32,6 +32,7 @@ pub(crate) fn decode<'de, T: DeserializeOwned>(
 ) -> Result<T, DecodeError> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
+        // `serde_path_to_error` writes `.` for the whole value.
         let field = if path == "." { String::new() } else { path };
         DecodeError { what: what(), field, source: error.into_inner() }
     })
