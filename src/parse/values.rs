@@ -39,6 +39,7 @@ impl FoundValue {
         let mut repairs = Vec::new();
         if self.fenced {
             repairs.push(Repair::Fence);
+            // The lines of the fence itself are no prose.
             before = before.rsplit_once('\n').map_or("", |(before, _)| before);
             after = after.split_once('\n').map_or("", |(_, after)| after);
         }
@@ -167,6 +168,7 @@ impl ValueFinder<'_> {
     /// Takes a value that is neither object nor array if it is all that `range` holds.
     fn scalar(&mut self, range: Range<usize>, fenced: bool) {
         let text = self.text[range.clone()].trim();
+        // `compound` finds these, here as well.
         if text.starts_with(['{', '[']) {
             return;
         }
@@ -226,6 +228,7 @@ impl ValueFinder<'_> {
         match step {
             JsonStep::End(end) => Ok(end as usize),
             JsonStep::Closed(_) => Err(Some(("the code block ends before the value is closed".to_owned(), false))),
+            // All of the text was read, and not only what the tolerance allows.
             _ if window.text.len() == self.text.len() => Err(unfinished()),
             _ => Err(None),
         }
@@ -235,7 +238,9 @@ impl ValueFinder<'_> {
     fn may_be_json(&self, start: usize) -> bool {
         let next = self.text[start + 1..].trim_start().chars().next();
         match (self.text.as_bytes()[start], next) {
+            // The text ends at the bracket: a value may be cut off.
             (_, None) => true,
+            // A string in any quotation marks, a comment, an entity.
             (_, Some('"' | '\'' | '“' | '/' | '&')) => true,
             (b'{', Some(c)) => c == '}' || c == '_' || c.is_alphabetic(),
             (_, Some(c)) => matches!(c, '{' | '[' | ']' | '-') || c.is_ascii_digit(),

@@ -105,7 +105,7 @@ impl Default for JsonReader {
 
 impl CallJson {
     /// Arguments, emitted as they come, in a call that `closer` ends. What may
-    /// are around them begins at `at`.
+    /// be around them begins at `at`.
     pub(crate) fn arguments(at: u64, max_depth: usize, around: Around, closer: impl Into<Cow<'static, str>>) -> Self {
         CallJson { around, closer: closer.into(), ..CallJson::with(Lexer::new(max_depth), at, max_depth) }
     }
@@ -223,6 +223,8 @@ impl CallJson {
     /// Returns `true` if all up to `at` was read and emitted, and what comes is shown.
     pub(crate) fn is_settled(&self, at: u64) -> bool {
         let is_shown = self.previewed == at && matches!(self.shown, Some((_, None)));
+        // After a fault, before a comma's next token and in what may be a closing tag, text must not be
+        // emitted as it comes.
         is_shown && matches!(&self.reader, JsonReader::Strict(_)) && self.cursor == at && self.safe() == at
     }
 
@@ -314,6 +316,7 @@ impl CallJson {
     fn faulted(&mut self, at: u64, window: &Window<'_>, closer: &dyn Closer, is_over_limit: bool) -> JsonStep {
         let JsonReader::Strict(lexer) = &self.reader else { return JsonStep::Fault(at) };
         let string_start = lexer.string_start;
+        // The guard is of an earlier string.
         if self.guarded < string_start {
             self.guard = None;
         }

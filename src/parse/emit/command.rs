@@ -53,6 +53,7 @@ fn has_operator(command: &str) -> bool {
             return false;
         }
         match (c, quote) {
+            // Between single quotes a shell knows no backslash.
             ('\\', None | Some('"')) => is_escaped = true,
             ('"' | '\'', None) => quote = Some(c),
             (_, Some(open)) if c == open => quote = None,

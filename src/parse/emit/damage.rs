@@ -149,6 +149,7 @@ impl Brackets {
                     self.open[kind] -= 1;
                     self.after_line = false;
                 }
+                // A text that ended too early leaves its quotation mark before the bracket; other brackets are text.
                 (_, Some(_)) if self.after_quote || any && self.after_line => return Some(at + 1),
                 (_, Some(_)) => {}
                 (b'"' | b'\'', _) => self.after_quote = true,
@@ -246,6 +247,7 @@ impl Damage {
     /// own closer, `own`, it is not.
     pub(crate) fn stray_at_end(&self, text: &str, own: &CallCloser, tables: &Tables) -> Option<StrayCloser> {
         let last = self.came.last();
+        // The last call lacked its closer, so that it may be this one.
         let due = |came: &Came| came.is_due && last.is_some_and(|last| std::ptr::eq(last, came));
         let mut left = Some(text.trim_end());
         while let Some(text) = left {
@@ -256,6 +258,7 @@ impl Damage {
             if let Some(came) = others.find(|came| came.closer.ends(text)) {
                 return Some(StrayCloser::Stray(came.first));
             }
+            // Where brackets alone close the call, the last one is its own.
             if !own.close.is_empty() && Brackets::end_stray(text) {
                 return self.stray_bracket();
             }

@@ -85,6 +85,7 @@ impl Logged {
     /// Returns `true` if it is a call once it is no draft, or an example in a fence.
     fn is_candidate(&self) -> bool {
         let answer = judge(&Placement { in_reasoning: false, ..self.at }, self.fault.as_ref().map(|fault| fault.kind));
+        // A call that may be text of a damaged one is not promoted.
         let is_meant = matches!(answer, Ok(_) | Err(RejectedKind::Quoted)) && !self.at.has_stray_closer;
         self.at.in_reasoning && self.is_complete() && !self.is_cut_off && is_meant
     }
@@ -148,6 +149,7 @@ impl Drafts {
     /// Text follows, up to `at`.
     pub(crate) fn text_follows(&mut self, text: &str, at: u64, sink: &mut Sink<'_>) {
         let Some(line) = &mut self.line_after else { return };
+        // Blank lines after the call say nothing of it.
         let text = if line.is_empty() { text.trim_start() } else { text };
         let end = memchr::memchr(b'\n', text.as_bytes());
         let (more, room) = (&text[..end.unwrap_or(text.len())], LINE - line.len());
@@ -183,6 +185,7 @@ impl Drafts {
     /// message contains nothing else. Returns `true` if there are any. The stream has ended at `at`.
     /// `hidden`: a call may have been meant that is not reported.
     pub(super) fn promote(&mut self, hidden: bool, at: u64, sink: &mut Sink<'_>) -> bool {
+        // `last_resort` means that the message calls nothing else.
         if !self.promotes || hidden || self.calls.iter().any(|call| !call.at.in_reasoning && !call.is_quoted()) {
             return false;
         }
@@ -201,8 +204,10 @@ impl Drafts {
 
     /// Takes the first fence if its calls are whole, and nothing else in the message is a call.
     pub(super) fn take_fence(&mut self, undecided: bool) -> Option<Unfenced> {
+        // What is undecided becomes the answer where the stream ends normally, and its calls no drafts.
         let drafts = |call: &Logged| call.at.in_reasoning && !undecided;
         let fence = self.first_fence.take()?;
+        // Each call of the fence must be whole, and none outside may be meant: examples and drafts are not.
         let admits = self.calls.iter().all(|call| match fence.calls.contains(&call.index) {
             true => call.is_complete() && call.is_quoted() && !drafts(call),
             false => call.is_quoted() || drafts(call),

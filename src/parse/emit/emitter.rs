@@ -70,6 +70,7 @@ impl Emitter {
     pub(crate) fn is_stopped_by(&self, closer: &str) -> bool {
         let took = |stop: &String| match begins_token(stop.trim_start(), closer, true) {
             Ok(length) => length == stop.trim_start().len(),
+            // An empty string begins every closer.
             Err(Undecided) => !stop.trim().is_empty(),
             Err(No) => false,
         };
@@ -97,6 +98,7 @@ impl Emitter {
     /// the user before it.
     pub(crate) fn begins_region(&self) -> bool {
         let region = &self.region;
+        // The other two facts begin anew with each region; what the user saw of the answer stays.
         let is_seen = region.is_seen && region.reads_answer();
         !(is_seen || region.has_text || region.has_calls || self.waits_for_fence())
     }
@@ -357,6 +359,8 @@ impl Emitter {
         }
         let in_reasoning = self.region.drafts();
         let is_certain = !self.region.only_drafts() && !is_quoted && !at.turn.invents();
+        // Drafts, examples and another's calls count, but only a call of the answer ends the reading of
+        // further ones.
         self.budget.limit_reported |= self.budget.index as usize >= self.budget.limit && is_certain;
         if !is_quoted {
             self.region.answer_has_calls |= self.region.reads_answer();
@@ -372,6 +376,7 @@ impl Emitter {
         }
         let has_call = call_of(&verdict).is_some();
         let is_due = call_of(&verdict).is_some_and(|call| call.repairs.contains(&Repair::MissingClose));
+        // Only now: above, the kind of a draft's own fault said whether it was cut off.
         let at = Placement { in_reasoning, ..at };
         verdict = at.verdict(verdict);
         let index = self.budget.index;
@@ -433,6 +438,7 @@ impl Emitter {
         // Nobody looked for a call past the limits, so none can be said to be missing.
         let hidden = self.budget.is_spent();
         let unfenced = self.drafts.take_fence(undecided).filter(|_| normal && !hidden);
+        // No mark said that the text is reasoning. In an empty message there is nothing to move.
         let is_answer = normal && undecided && at > 0;
         if is_answer {
             self.moved(Destination::Content, sink);
@@ -446,6 +452,7 @@ impl Emitter {
         if is_answer {
             return;
         }
+        // Asked anew, since `decide` may have taken both back.
         let hidden = self.budget.is_spent() || self.region.is_seen;
         let promoted = normal && self.drafts.promote(hidden, at, sink);
         if normal && is_unclosed && !promoted {
@@ -464,6 +471,7 @@ impl Emitter {
 /// Returns `true` if a value of the call was chosen from text without quotes: ReAct's, where all of a line counts.
 fn is_guessed(call: &Call) -> bool {
     let is_positional = |repair: &Repair| matches!(repair, Repair::Other(name) if name.starts_with("positional:"));
+    // Quotation marks say where the value begins and ends.
     let is_bare = matches!(call.dialect.spec().shape, Shape::React(_)) && !call.raw_arguments.starts_with(['"', '\'']);
     is_bare && call.repairs.iter().any(is_positional)
 }

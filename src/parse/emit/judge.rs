@@ -67,11 +67,14 @@ pub(crate) const RULES: [VerdictRule; 13] = [
     VerdictRule { verdict: Ok(Provenance::FencedAfterProse), holds: |at| at.is_fenced && at.prose != Prose::None },
     VerdictRule {
         verdict: Ok(Provenance::AfterProse),
+        // In a fence it is `fenced_after_prose`, with prose on its own line `in_a_line`.
         holds: |at| at.is_bare && !at.is_fenced && at.prose == Prose::Above,
     },
     VerdictRule { verdict: Ok(Provenance::InALine), holds: |at| !at.is_fenced && !at.begins_line },
     VerdictRule {
         verdict: Ok(Provenance::BeforeProse),
+        // Prose after a call with a marker is noted only where the line before leaves a doubt: it is `hedged`
+        // then.
         holds: |at| at.prose_follows && (at.is_bare || at.doubt != Doubt::IfProseFollows),
     },
     VerdictRule { verdict: Ok(Provenance::Hedged), holds: |at| at.is_hedged() },

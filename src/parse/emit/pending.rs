@@ -111,6 +111,7 @@ pub(crate) fn all_or_none(held: &mut [HeldEvent], unread: bool) {
     let fails = |kind: RejectedKind| matches!(kind, RejectedKind::Truncated | RejectedKind::Malformed);
     let kinds = members(held).filter_map(|ended| ended.rejection());
     let before = unread.then_some(RejectedKind::Malformed);
+    // The first in order of precedence: a series that is cut off anywhere is `truncated`.
     let Some(kind) = kinds.filter(|kind| fails(*kind)).chain(before).min() else { return };
     let message = match kind {
         RejectedKind::Truncated => "another call of the series is cut off, so none is run",

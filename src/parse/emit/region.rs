@@ -90,7 +90,9 @@ impl RegionState {
     /// Returns `true` if more text changes nothing in what is known about this region.
     pub(super) fn is_settled(&self) -> bool {
         let seen = self.is_seen || !self.reads_answer();
+        // After an end, text changes the turn; what is hidden is a marker and no text.
         let is_told = matches!(self.turn, TextTurn::Own | TextTurn::Over | TextTurn::Spoken);
+        // All that prose would change (`Emitter::text_piece`) has changed.
         seen && is_told && self.has_text && !self.fence_is_clean && !self.follows_unread
     }
 

@@ -22,6 +22,7 @@ pub(crate) fn verdict(
     let over = (index as usize >= limits.calls)
         .then(|| Fault::limit(format!("a message holds at most {} calls; this is call {}", limits.calls, index + 1)));
     let unnamed = || Fault::malformed("the call does not name a tool");
+    // In order of precedence: a limit comes before what is wrong with the call.
     let fault = over.or(unresolved.fault).or_else(|| unresolved.tool.is_none().then(unnamed));
     let UnresolvedCall { server, tool, arguments, raw_arguments, repairs, ignored_keys, .. } = unresolved;
     let reject = |server, tool, fault: Fault, nearest| {
@@ -33,6 +34,7 @@ pub(crate) fn verdict(
         (fault, tool) => return Err(reject(server, tool, fault.unwrap_or_else(unnamed), Vec::new())),
     };
     let mut call = Call { server, tool, arguments, raw_arguments, dialect, repairs, provenance: Provenance::Plain };
+    // The catalog lists tools, and this is none of them.
     if call.tool == ACCESS_RESOURCE {
         return Ok(call);
     }

@@ -68,6 +68,7 @@ pub(crate) fn header(text: &str, more: bool) -> Match<Header> {
             _ => return Err(No),
         };
         at += name;
+        // The recipient, or the type without its token; then the type with it. All may be missing.
         for token in ["", CONSTRAIN] {
             if begins(&text[at..], token, more).decided()?.is_some() {
                 at += token.len();

@@ -76,10 +76,12 @@ pub(crate) fn tag_with_attributes(text: &str, bracket: char, name: &str, more: b
     begins_any_case(rest, name, more)?;
     let rest = &rest[name.len()..];
     match rest.chars().next() {
+        // With anything else the name is longer, and the tag another one.
         Some(next) if next == close || next == ' ' || Some(next) == assigns => {}
         None if more => return Err(Undecided),
         _ => return Err(No),
     }
+    // A tag is on one line and holds no other.
     match rest.find([close, '\n', bracket]) {
         Some(end) if end < MAX_TAG && rest[end..].starts_with(close) => Ok(1 + name.len() + end + 1),
         None if more && rest.len() < MAX_TAG => Err(Undecided),
@@ -126,6 +128,7 @@ pub(crate) fn fence_close(text: &str, fence: Fence, more: bool) -> Match<usize> 
         return tag_close(text, tag, more);
     }
     let length = text.bytes().take_while(|b| *b == fence.byte).count();
+    // The run may be longer.
     if length == text.len() && more && length > 0 {
         return Err(Undecided);
     }
@@ -154,6 +157,7 @@ pub(crate) fn fence_end(text: &str, fence: Fence, think_tags: bool, more: bool) 
 ///
 /// Returns the length up to that.
 pub(crate) fn fence_close_before<T>(text: &str, fence: Fence, follows: impl FnOnce(&str) -> Match<T>) -> Match<usize> {
+    // What follows a closing tag on its line does not matter: `fence_close` has looked for it.
     if fence.is_tag() {
         return Err(No);
     }

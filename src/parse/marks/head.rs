@@ -143,6 +143,7 @@ fn attributes_before(rest: &str, more: bool) -> Match<usize> {
                     Some(end) if end <= MAX_FILL && value[end..].starts_with(quote) => {
                         let after = &value[end + 1..];
                         let space = leading_space(after);
+                        // White space parts attributes.
                         if space == 0 && !(after.is_empty() && more) {
                             return Err(No);
                         }

@@ -111,6 +111,7 @@ impl KnownNames {
 
     /// Returns the known name in `written` if it is one with [`METHOD`] after it.
     pub(crate) fn method<'t>(&self, written: &'t str) -> Option<&'t str> {
+        // A tool whose own name ends so is meant itself.
         written.strip_suffix(METHOD).filter(|name| !self.knows(written) && self.knows(name))
     }
 }

@@ -77,6 +77,7 @@ impl NearMarks {
         let line = self.near(text.lines().next().unwrap_or_default());
         let mut before = None;
         let places = text.char_indices().filter(move |(at, c)| {
+            // The bar of `<|` begins no mark of its own.
             let is_first = !matches!(before.replace(*c), Some('<' | '['));
             *at == 0 || (is_first && matches!(c, '<' | '[' | '|' | '｜'))
         });
@@ -93,6 +94,7 @@ impl NearMarks {
 
     fn near(&self, text: &str) -> Option<&Mark> {
         let letters = letters(text);
+        // The slip may have left out a letter.
         if letters.len() + 1 < LEAST || text.len() > LONGEST {
             return None;
         }
@@ -112,6 +114,7 @@ pub(crate) fn alike(a: &str, b: &str) -> bool {
     if a == b {
         return true;
     }
+    // A character has at most four bytes.
     if a.len().abs_diff(b.len()) > 4 || b.len() < 4 {
         return false;
     }
@@ -119,6 +122,7 @@ pub(crate) fn alike(a: &str, b: &str) -> bool {
     let same = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[same..], &b[same..]);
     match a.len() as isize - b.len() as isize {
+        // The first character that differs is another one, or has changed places with the next.
         0 => a[1..] == b[1..] || (a.len() > 1 && a[0] == b[1] && a[1] == b[0] && a[2..] == b[2..]),
         1 => a[1..] == *b,
         -1 => *a == b[1..],

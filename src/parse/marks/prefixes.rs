@@ -196,6 +196,7 @@ impl Prefixes {
             if depth == 0 {
                 same = same.min(1);
             }
+            // These literals are over here.
             if same <= depth {
                 continue;
             }

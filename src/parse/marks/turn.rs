@@ -39,6 +39,7 @@ impl TextTurn {
         match (self, class, role) {
             (TextTurn::Hidden, ..) => TextTurn::Hidden,
             (_, TokenClass::OpensOther, _) | (_, _, Some(RoleToken::Other)) => TextTurn::Hidden,
+            // Harmony's `<|start|>assistant` after its `<|end|>`.
             (TextTurn::Ended { resumes: true }, TokenClass::OpensRole("<|"), Some(RoleToken::Own)) => TextTurn::Own,
             (TextTurn::Own, TokenClass::EndsText, _) => TextTurn::Ended { resumes: false },
             (TextTurn::Own, TokenClass::EndsMessage, _) => TextTurn::Ended { resumes: true },
@@ -51,6 +52,7 @@ impl TextTurn {
 
     /// Returns the turn after the end of the reasoning.
     pub(crate) fn after_reasoning(self) -> TextTurn {
+        // Other tokens in the reasoning hold there alone.
         if self == TextTurn::Hidden { self } else { TextTurn::Own }
     }
 }

@@ -51,6 +51,7 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
     let (mut at, mut introduced, mut region) = (0, false, None);
     for line in text.split_inclusive('\n') {
         let is_example = introduced && !line.trim().is_empty();
+        // Blank lines may be between the introduction and the example.
         introduced = introduces_example(line.trim().as_bytes(), true) || (introduced && line.trim().is_empty());
         let start = at;
         at += line.len();
@@ -84,11 +85,14 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
         // A fence quotes the calls in it, unless it is the message's last one.
         let is_quoted =
             begins.starts_with("> ") || begins.starts_with("| ") || is_example || (fence.is_some() && !is_fenced);
+        // An indent of four columns, or a tab, makes code of a line.
         if is_quoted || line.starts_with('\t') || line.len() - begins.len() > 3 {
             continue;
         }
         let before = &text[..last_fence.filter(|_| is_fenced).unwrap_or(start)];
         let begins_call = may_begin(begins);
+        // In a form that is no dialect's a call counts only at the message's end, by itself, and with what
+        // gives arguments.
         let may_end = || text.len() - start <= SEGMENT && begins_apart(before) && has_signs(&text[start..]);
         if !begins_call && !may_end() {
             continue;
@@ -145,6 +149,7 @@ fn names<'t>(tables: &Tables, text: &str, catalog: &'t Catalog) -> Vec<Name<'t>>
     // One in backquotes is a mention, unless a label announces it.
     let is_mention = |word: &NearWord<'_>| {
         let before = text[..word.at].trim_end_matches('`');
+        // Three backquotes are a fence.
         matches!(word.at - before.len(), 1 | 2) && !before.trim_end().ends_with([':', '：', '*'])
     };
     let named = words(text).filter(|word| !is_mention(word) && (word.is_structural() || is_name(word)));
@@ -157,6 +162,7 @@ fn names<'t>(tables: &Tables, text: &str, catalog: &'t Catalog) -> Vec<Name<'t>>
 fn tool<'t>(tables: &Tables, catalog: &'t Catalog, word: &str) -> Option<&'t Tool> {
     let last = word.rsplit('.').next().unwrap_or(word);
     let exact = catalog.tools().find(|tool| tool.name == word || tool.name == last);
+    // A tool may be called as such a word is, but then its name is exact.
     let is_syntax = || names_tool(word) || holds_arguments(word) || tables.near_marks().holds(word);
     if exact.is_none() && is_syntax() {
         return None;

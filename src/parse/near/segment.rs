@@ -65,9 +65,13 @@ impl Segment<'_> {
         // A schema of the parameters defines the tool.
         let defines = has(|word| alike(word, "properties")) && !self.tool.has_parameter("properties");
         let takes_these = || takes_nothing && has(names_tool) && has(holds_arguments);
+        // The arguments as an object, a parameter with its value, or, of a tool that takes nothing, the keys
+        // of a call.
         let is_meant = || self.has_arguments_after() || self.has_parameters(&words) || takes_these();
         let after = self.unfenced().rsplit_once(['}', ')', ']']).map_or("", |(_, after)| after);
+        // A sentence goes on after the last bracket, unless its words are assigned a value.
         let goes_on = count_words(after) > 0 && !after.contains('=');
+        // In prose, in a definition and in a sentence the same words only speak of the tool.
         (self.is_apart() && !defines && !goes_on && is_meant()).then(|| self.syntax(&words))
     }
 
@@ -95,6 +99,8 @@ impl Segment<'_> {
             word.sign == Some('=') && attributes.is_some_and(|tag| word.at < self.name.end + tag.len())
         };
         let takes_nothing = self.tool.parameters().next().is_none();
+        // The tag alone may be HTML's or prose: a parameter is in it, as a tag or as an attribute, if the
+        // tool has any.
         is_tag && (takes_nothing || given.iter().any(|word| word.is_tag() || is_attribute(word)))
     }
 
@@ -172,6 +178,7 @@ impl Segment<'_> {
         let wrapper = if is_key { self.before().split(['{', '[']).next()?.trim_matches(is_around) } else { line };
         let is_known = |wrapper: &&str| {
             let is_mark = wrapper.starts_with(['<', '[']) && self.marks.found_in(wrapper).is_some();
+            // With a mark, a label or the key of a tool's name calls do begin.
             is_mark || label(wrapper).is_some() || is_key && names_tool(wrapper.trim_end_matches(is_sign))
         };
         shown_around(wrapper).filter(|wrapper| !is_known(wrapper))
@@ -211,6 +218,7 @@ impl Segment<'_> {
         let closes = close == &self.text[self.name.clone()] || words(tag).next().is_some_and(|word| word.text == close);
         // Braces are arguments of another kind.
         let is_text = !inner.trim_start().starts_with(['{', '[']) && !inner.contains(&format!("</{close}>"));
+        // One text cannot be two parameters.
         let takes_text = self.tool.parameters().filter(|parameter| parameter.required).count() <= 1;
         Some(inner.trim()).filter(|_| closes && is_text && takes_text && self.ends_message())
     }
@@ -305,8 +313,11 @@ impl Segment<'_> {
         let from = self.before().trim_end_matches(['"', '\'', '`']).len();
         let closes = |mark: char| {
             let count = text.get(from..).map_or(0, |after| after.matches(mark).count());
+            // An odd mark closes what was opened before the name; a pair around all of the text quotes all of
+            // it.
             text.ends_with(mark) && (count % 2 == 1 || (count == 2 && text.starts_with(mark)))
         };
+        // Beside calls an object or code is an example.
         self.is_last && !self.has_calls && !text.ends_with(ends) && !['"', '\'', '`'].into_iter().any(closes)
     }
 
@@ -335,11 +346,13 @@ fn describes(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default().trim_start_matches(is_around);
     let value = line.strip_prefix(is_sign).unwrap_or(line);
     let first = value.trim_start().split([' ', ',', '?', ']']).next().unwrap_or_default();
+    // `city=CITY` stands for a value; after a colon a value may well be in capitals.
     let is_placeholder = !line.starts_with([':', '：']) && first.len() > 1;
     // After `key=value` the sentence may go on.
     let is_word = |token: &str| is_plain(token) && token.starts_with(char::is_lowercase);
     let words =
         value.split_whitespace().skip(usize::from(!value.starts_with(' '))).take(2).filter(|token| is_word(token));
+    // A type, a placeholder, or the words of a description.
     TYPES.contains(&first) || is_placeholder && first.chars().all(|c| c.is_ascii_uppercase()) || words.count() == 2
 }
 
@@ -364,6 +377,7 @@ fn damaged_from(text: &str, name: usize) -> Option<&str> {
     let at = text.find('{')?;
     let json = Some(&text[at..]).filter(|json| at > name || json[1..].trim_start().starts_with(['"', '\'']))?;
     let mut values = serde_json::Deserializer::from_str(json).into_iter::<serde_json::Value>();
+    // Where JSON only ends too early, the bracket that is missing says more (`unpaired`).
     let error = values.next()?.err().filter(|error| !error.is_eof())?;
     let line: usize = json.split_inclusive('\n').take(error.line().checked_sub(1)?).map(str::len).sum();
     // A column counts bytes, up to the one that is wrong.

@@ -58,6 +58,8 @@ impl NearWord<'_> {
         ];
         let is_attribute = matches!(self.before, Some('"' | '\'')) && self.sign == Some('>');
         let is_option = matches!(self.before, Some('-' | ':')) && self.after == Some(' ');
+        // Brackets may be full-width, or entities (`&lt;city&gt;`), of which `;` and `&` are next to the
+        // word.
         self.before.zip(self.after).is_some_and(|around| in_brackets.contains(&around))
             || matches!(self.sign, Some(':' | '：' | '='))
             || is_attribute

@@ -57,6 +57,7 @@ impl Marked {
 
     /// Returns `true` if `text` is the first part of the objects' closer.
     pub(crate) fn is_cut_close(&self, text: &str) -> bool {
+        // A bracket alone may as well be text.
         text.len() > 1 && self.closer().is_some_and(|close| close.starts_with(text))
     }
 

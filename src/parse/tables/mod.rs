@@ -113,6 +113,7 @@ impl Tables {
             tables.line_heads = tables.named.iter().flat_map(NamedDialect::line_heads).collect();
             tables.name_line = tables.named.iter().find(|known| known.named.name_line).map(|known| known.dialect);
         }
+        // These know calls by their tools' names; elsewhere a marker does.
         if tables.python.is_some() || tables.json.is_some() || tables.react.is_some() || tables.name_line.is_some() {
             tables.names = tables.config.catalog.as_deref().map(KnownNames::new).unwrap_or_default();
         }
@@ -138,6 +139,7 @@ impl Tables {
         let Some(name) = text.strip_prefix('<').filter(|_| !self.tool_tags.is_empty()) else { return Err(No) };
         let end = memchr::memchr(b'>', name.as_bytes());
         let name = &name[..end.unwrap_or(name.len())];
+        // The first tag that does not sort before the name: the name itself, or one that begins with it.
         let next = self.tool_tags.range::<str, _>((Bound::Included(name), Bound::Unbounded)).next();
         match (next, end) {
             (Some((tag, tool)), Some(end)) if tag == name => Ok((*tool, end + 2)),
@@ -202,6 +204,7 @@ fn cut_tag(text: &str, name: &str) -> Option<usize> {
     let tag = text.strip_prefix('<')?;
     let same = common_prefix(tag, name);
     let goes_on = tag[same..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '>');
+    // One letter may begin any tag, and with a further letter it is another one.
     (same >= 2 && !goes_on).then_some(1 + same)
 }
 

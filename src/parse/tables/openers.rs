@@ -126,6 +126,7 @@ impl OpenerFinder<'_> {
         for at in memchr2_iter(first, first.to_ascii_uppercase(), self.text.as_bytes()) {
             let Ok(length) = line.matches(&self.text[at..], false) else { continue };
             let end = at + length;
+            // In a longer word it announces nothing.
             if !self.text[..at].ends_with(in_word) && !self.text[end..].starts_with(in_word) {
                 self.add(dialect, kind, at..end, at, true);
             }
@@ -164,6 +165,7 @@ impl OpenerFinder<'_> {
             {
                 let end = text.len() - value.len() + name.len() + 2;
                 self.add(dialect, OpenerKind::Json, brace.unwrap_or(at)..end, at, true);
+            // A tool's name as the object's first key, with the arguments or their text under it.
             } else if let Some(brace) = brace
                 && value.starts_with(['{', '"', '\''])
                 && self.names.is_some_and(|names| names.knows(key))
@@ -190,6 +192,7 @@ impl OpenerFinder<'_> {
             // Elsewhere a call that is printed is code.
             let before = text[..at].strip_suffix(PRINT).unwrap_or(&text[..at]);
             let in_tool_code = before.trim_end().ends_with(TOOL_CODE);
+            // A namespace before the name is read in such a fence alone.
             let begins = in_tool_code || is_known(at) && (list || begins_line(text, at));
             self.add(dialect, OpenerKind::Python, start..end + 1, at, begins);
         }
@@ -331,5 +334,6 @@ fn begins_line(text: &str, at: usize) -> bool {
     let after = line.trim_start_matches([' ', '\t', '>', '*', '_', '`', '-', '~', '\'']);
     let is_language = after.trim_end().bytes().all(|byte| byte.is_ascii_alphanumeric());
     let is_fence = || ["```", "~~~", "'''"].iter().any(|fence| line.trim_start().starts_with(fence));
+    // A call may follow the language of a fence on its line (`fences/on_one_line_with_a_language`).
     after.is_empty() || (is_language && after.ends_with([' ', '\t']) && is_fence())
 }

@@ -12,6 +12,8 @@ impl Emitter {
     /// Starts to hold everything from here, a fence that opens, or goes on holding.
     pub(crate) fn hold_fence(&mut self) {
         let start = self.reported;
+        // Only the first fence of an answer that begins with it, and only where the configuration takes its
+        // calls.
         let begins_message = self.drafts.takes_fenced
             && self.drafts.first_fence.is_none()
             && self.begins_region()
@@ -68,6 +70,7 @@ impl Emitter {
                 }
             }
             match held {
+                // In the fence of a call white space is syntax, as the lines of the fence are.
                 HeldEvent::Space(range, true) if !as_quoted => {
                     self.marker(MarkerKind::Fence, false, window, range.end, sink)
                 }
