@@ -66,6 +66,7 @@ fn pieces(header: &str) -> Result<Vec<HeaderPiece>, String> {
             rest = after;
             continue;
         }
+        // A closing brace alone ends no placeholder.
         let end = after.find('}').filter(|_| brace == "{");
         let (placeholder, after) = end
             .map(|end| (&after[..end], &after[end + 1..]))

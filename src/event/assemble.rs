@@ -275,6 +275,7 @@ impl Collector {
         self.segments.retain(|MessageSegment { what, region, length }| {
             let piece = &text[at..at + *length];
             at += piece.len();
+            // A fence around the call goes with its text.
             let stays = *region != Region::Content || !matches!(what, What::Text | What::Marker(MarkerKind::Fence));
             self.text.push_str(if stays { piece } else { "" });
             stays

@@ -342,6 +342,7 @@ impl Emitter {
             }
             return;
         }
+        // The text of an example stays in the content.
         if ended.at.quoted_in.is_some() {
             self.region.see();
         }

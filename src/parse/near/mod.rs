@@ -61,6 +61,7 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
             fence = match fence {
                 Some(open) if open == *run => None,
                 None => Some(run),
+                // In a fence, one of other characters is text.
                 open => open,
             };
             // The tool's name may be the fence's word.

@@ -25,6 +25,7 @@ pub(super) fn json(text: &str) -> String {
     loop {
         let members =
             rest.strip_prefix(sign).unwrap_or(rest).trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+        // Something must part a key from the value before it.
         let Some(key) = KEY.captures(members).filter(|_| members.len() < rest.len()) else { break };
         let name = key.get(1).or(key.get(2)).map_or("", |name| name.as_str());
         let value = &members[key[0].len()..];

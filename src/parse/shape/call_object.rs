@@ -85,8 +85,8 @@ impl CallObject<'_> {
         if self.take_keyed(&object, call)? {
             return Ok(ArgumentsPlace::Keyed);
         }
-        // After a marker, another word beside the name is ignored (`hermes/function_beside_the_name`).
         let names = || self.keys.tool.iter().filter_map(|key| object.get(key)).filter(|name| name.is_string());
+        // After a marker, another word beside the name is ignored (`hermes/function_beside_the_name`).
         let is_idle = |function: &Value| {
             self.strict.is_none()
                 && function.is_string()
@@ -136,10 +136,12 @@ impl CallObject<'_> {
             Some(further) if !further.any && !self.tables.names.knows(name) => {
                 return no_call(NotACallReason::UnknownTool, unnamed());
             }
+            // A name alone calls a tool only as the whole message (`json/no_arguments_and_another`).
             Some(further) if arguments.is_none() && !(further.alone && object.is_empty()) => {
                 return no_call(NotACallReason::Incomplete, format!("`{arguments_key}` is missing"));
             }
             Some(_) if !object.is_empty() => return foreign(),
+            // The other keys may be the arguments, but do not fit the tool (`hermes/flat_with_another_key`).
             None if call.fault.is_none() && arguments.is_none() && !object.is_empty() => return foreign(),
             _ => {}
         }

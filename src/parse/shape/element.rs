@@ -87,6 +87,7 @@ impl Element {
         let at = self.ends_here()?;
         let cut = window.from(at).trim_start();
         let tags = [self.block.arguments_tag(), &self.block.tag];
+        // A `<` alone may as well be text.
         let is_cut = cut.len() > 1 && tags.iter().any(|tag| format!("</{tag}>").starts_with(cut));
         Some(if is_cut { window.end() } else { at })
     }
@@ -201,6 +202,7 @@ impl Element {
             }
             _ => text.to_owned(),
         };
+        // A blank server is one that was left out.
         if text.is_empty() && child.role != ChildRole::Server {
             return self.fault(format!("<{}> is empty", child.tag));
         }
@@ -246,6 +248,8 @@ impl Element {
             let (rest, more) = window.candidate(self.object.cursor, MIN_HOLD);
             self.scalar = !rest.starts_with(['{', '[']);
             let own = begins_tag(rest, self.block.arguments_tag(), true, more).map(|_| ());
+            // A `<` that neither closes the arguments nor opens CDATA, nor is inside what was opened, begins
+            // tags.
             let is_inside = self.object.json.opened.is_some() || own.either(begins(rest, CDATA_OPEN, more)) != Err(No);
             if let [b'<', next, ..] = rest.as_bytes()
                 && !is_inside
@@ -278,6 +282,7 @@ impl Element {
         }
         if let Some(length) = begins_tag(rest, self.block.arguments_tag(), true, more).decided()? {
             let after = &rest[length..];
+            // Elsewhere the closing tag is text of a value.
             if self.follows(&after[leading_space(after)..], more).decided()?.is_some() {
                 self.tags = Some(start..self.object.cursor);
                 return Ok(self.arguments_closed(length));

@@ -90,6 +90,7 @@ impl Elements<'_> {
                 Some(after) if nested == 0 => return Ok((&text[..at], after)),
                 Some(_) => nested -= 1,
                 None if !text[at..].starts_with(&*open) => {}
+                // The tag may be text of the value, and then the next closing tag is the value's own.
                 None if self.token.is_empty() => {
                     return Err(Fault::malformed(format!("<{name}> is inside its own value")));
                 }

@@ -81,6 +81,7 @@ pub(crate) fn is_definition<'t>(value: &Value, tool: impl FnOnce() -> Option<&'t
         &["type", "properties", "required", "additionalProperties", "$schema", "title", "description", "$defs"];
     let properties = value.as_object().and_then(|object| object.iter().find(|(key, _)| *key == "properties"));
     let Some((_, Value::Object(properties))) = properties else { return false };
+    // It is an argument then (`json/parameter_called_properties`).
     if tool().is_some_and(|tool| tool.has_parameter("properties")) {
         return false;
     }

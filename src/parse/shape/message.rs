@@ -262,6 +262,7 @@ impl WholeMessage {
             }
             JsonStep::Fault(_) => {}
             JsonStep::Closed(at) | JsonStep::Passed(at) => {
+                // A further object in which a call has begun fails the whole series; a first one is text.
                 let is_call = is_further && !object.is_empty();
                 return if is_call {
                     Step::Broken(at, NotACallReason::Unclosed)
@@ -473,6 +474,7 @@ impl Object {
         let Some(name) = self.tool.as_deref().filter(|_| !self.has_arguments) else { return false };
         let is_own = key != ACTION
             && matches!(Member::of(keys, key), Some(Member::Tool | Member::Function | Member::List))
+            // `arguments` and `parameters` always mean the arguments; `input` and its like may be parameters.
             || keys.arguments[..2].iter().any(|known| known == key);
         !is_own && tables.named_tool(name).is_some_and(|tool| tool.has_parameter(key))
     }
@@ -521,6 +523,7 @@ pub(crate) fn after_all(at: u64, fence: Option<Fence>, think_ends: bool, window:
 
 /// Returns `true` if what follows calls that end at `end` is prose below them, which begins at `at`, and may be no call.
 pub(crate) fn goes_on_below(end: u64, at: u64, window: &Window<'_>) -> bool {
+    // With one of these a token, a fence or a further call may begin.
     window.slice(end..at).contains('\n') && !window.from(at).starts_with(['<', '[', '{', '`', '~'])
 }
 

@@ -151,6 +151,7 @@ impl NamedObject {
             Ok(JsonLead::Around(length)) => self.cursor += length as u64,
             Err(No) => {
                 self.json.begin(self.cursor);
+                // Flags and arrows are no JSON that could be shown as it comes.
                 if let Syntax::Arrows(_) = self.syntax {
                     self.json.shown = None;
                 }
@@ -343,6 +344,7 @@ impl CallShape for NamedObject {
             (Syntax::Elements(token), Some(text)) => read_elements(token, text, &mut self.call, tables),
             (Syntax::Delimited(object), Some(text)) => object.read(text, &mut self.call),
             (Syntax::Arrows(_), Some(text)) => {
+                // The brace around name and arguments, which the header opened.
                 let text = text.strip_suffix('}').unwrap_or(text).trim();
                 let depth = tables.config.limits.depth;
                 self.call.take_json(text, &arrows::json(text), depth);

@@ -99,6 +99,8 @@ impl MarkedObject {
             }
         } else if self.run.array && rest.starts_with(']') {
             return Step::End(end);
+        // Where the array neither ends nor goes on, arguments may have been cut off
+        // (`tool_calls/no_arguments_in_an_open_array`).
         } else if self.run.array && !self.has_arguments() {
             match self.run.following(rest, more) {
                 Err(Undecided) => return Step::More,
@@ -119,6 +121,7 @@ impl MarkedObject {
     }
 
     fn is_stopped(&self, out: &CallOut<'_, '_>) -> bool {
+        // Inside an array or a fence the closer is not all that is missing.
         let closer = self.run.marked.closer().filter(|_| !self.run.array && self.run.fence.is_none());
         closer.is_some_and(|closer| out.emitter.is_stopped_by(closer))
     }
@@ -144,6 +147,7 @@ impl MarkedObject {
         let text = || string(window.slice(self.value_start..at)).map(Cow::into_owned);
         match self.member {
             ObjectMember::Server => self.server = text(),
+            // The name that was reported stays it; a second one is judged in the end.
             ObjectMember::Tool if self.tool.is_none() => {
                 self.tool = text();
                 if let Some(tool) = &self.tool {

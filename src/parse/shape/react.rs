@@ -114,6 +114,7 @@ impl Markerless for ReactOpeners {
 fn words<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) -> Match<Head<'t>> {
     words_and_json(spec, text, tables, more).else_try(|| {
         let (found, is_bracketed) = react_head(spec, text, false)?;
+        // Brackets contain JSON alone.
         if is_bracketed || !tables.names.knows(found.name) {
             return Err(No);
         }
@@ -275,6 +276,7 @@ impl ReactCall {
 
     fn over(&mut self, end: u64, window: &Window<'_>) -> Step {
         self.json.resolve(window, &mut self.call);
+        // A call past a limit is rejected as such, and no text (`react/too_deep`).
         if self.call.fault.as_ref().is_some_and(|fault| fault.kind != RejectedKind::Limit) {
             return Step::Text(end, NotACallReason::Damaged);
         }

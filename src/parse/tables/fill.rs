@@ -33,6 +33,7 @@ impl Tables {
             let child = b.children.iter().map(|child| length(&child.tag)).max();
             (b.tag.as_str(), child)
         });
+        // The list serves other dialects, too; a tool's own tag counts only where `tool_tag` is read.
         let tools = self.tools.iter().filter(|_| self.tags.is_some()).map(|t| {
             let child = t.parameters.iter().map(|parameter| length(&parameter.name)).max();
             (t.tag.as_str(), child)

@@ -23,6 +23,7 @@ impl Scanner {
     /// At a line's start: what the first shape says that knows the text.
     pub(super) fn markerless_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         match first_said(MARKERLESS.iter().map(|shape| self.line_of(*shape, line, sink))) {
+            // Outside fences a label may be before the call.
             Err(No) if self.fence.is_none() => {}
             found => return found,
         }
@@ -31,6 +32,7 @@ impl Scanner {
         if line.text.is_empty() && line.more {
             return Err(Undecided);
         }
+        // On any line a call begins with words of its own, and needs no label.
         let is_bare = |shape: &&&dyn Markerless| shape.stands() != Stands::AnyLine;
         first_said(MARKERLESS.iter().filter(is_bare).map(|shape| self.line_of(*shape, line, sink)))
     }
@@ -69,6 +71,7 @@ impl Scanner {
         let indent = &indent[..indent.len() - indent.trim_ascii_start().len()];
         let is_code = || indent.len() > MAX_INDENT as usize || indent.contains('\t');
         match stands {
+            // In Harmony's channel of answers only a marker begins a call.
             Stands::AnyLine => !self.channels.in_final,
             Stands::Line => self.may_be_bare() && !is_code(),
             Stands::Alone if !self.may_be_bare() => false,
@@ -150,6 +153,7 @@ impl Scanner {
         let (dialect, call) = shape.open(text, place, &self.tables).ok_or(No)?;
         let mut call = self.call_of(dialect, call);
         call.is_markerless = !shape.is_announced();
+        // Words of its own announce a call as a marker does.
         call.at.is_bare = call.is_markerless && shape.stands() != Stands::AnyLine;
         self.open(call, window, sink)
     }

@@ -172,6 +172,7 @@ fn heredoc(text: &str, more: bool) -> Match<(OpenBlock, usize)> {
     let length =
         name.bytes().take_while(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'0'..=b'9')).count();
     let after = &name[length..];
+    // A number, or a name of one letter, may be what bits are shifted by: `x<<2` (`prose/angle_brackets`).
     if length > MAX_WORD || (length < 2 && !after.is_empty()) || name.starts_with(|c: char| c.is_ascii_digit()) {
         return Err(No);
     }

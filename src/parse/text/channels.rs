@@ -45,6 +45,7 @@ impl Scanner {
                 self.enter_reasoning(window, sink);
                 self.channels.in_analysis = true;
             }
+            // The answer begins here, also where a think tag was left open (`harmony/final_within_think`).
             Channel::Final if reads_channels && in_reasoning => self.leave_reasoning(window, sink),
             Channel::Commentary if reads_channels && self.is_message(starts) => self.leave_reasoning(window, sink),
             _ => self.emitter.marker(MarkerKind::Token, false, window, self.at, sink),

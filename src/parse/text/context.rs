@@ -230,6 +230,8 @@ impl Context {
             () if self.lines.triple.is_some() => Some(QuotedIn::Block),
             () if self.lines.is_quote(line) => Some(QuotedIn::BlockQuote),
             () if !in_group && self.lines.is_code(line) => Some(QuotedIn::IndentedCode),
+            // The sign must be all of the line before the call: no call and no text that is gone is before
+            // it.
             () => sign_before(&self.bytes[..self.length]).filter(|_| !line.has_syntax && !self.is_cut),
         }
     }
@@ -365,6 +367,7 @@ impl Context {
     /// The same, with what only lists of calls ask for.
     fn line_with_code(&mut self) -> LineStart {
         let line = self.lines.open.unwrap_or_else(|| LineStart::with_code(&self.bytes[..self.length.min(START)]));
+        // All bytes that say what the line is are at hand, and later they may be gone.
         if self.length >= START {
             self.lines.open = Some(line);
         }

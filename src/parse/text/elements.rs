@@ -40,6 +40,7 @@ impl OpenElement {
         let tag = line.strip_prefix(b"<")?;
         let end = memchr::memchr(b'>', tag)?;
         let (tag, rest) = (&tag[..end], &tag[end + 1..]);
+        // `<br/>` contains nothing.
         if tag.ends_with(b"/") || memchr::memchr(b'<', tag).is_some() {
             return None;
         }

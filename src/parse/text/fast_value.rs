@@ -59,6 +59,7 @@ impl ValueKind {
 
 impl CloserStart {
     /// The start of a closer where none can end the value.
+    // A quotation mark, which ends the string anyway.
     const NONE: CloserStart = CloserStart { first: b'"', second: None };
 
     /// Returns `true` if the byte after the first one, which is at `at`, is not the closer's second.

@@ -46,6 +46,8 @@ impl Scanner {
         let in_block = self.context.block.is_some();
         let waits = self.emitter.waits_for_fence();
         recognised!(self, line, sink:
+            // A block's closer may be any word, between fences that wait each number counts, and Harmony's
+            // recipient may begin the message: the lexicon knows none of these.
             in_block || (line.kinds.has(Kinds::QUOTE) && self.fence.is_none()) => block_line,
             waits || line.kinds.has(Kinds::NUMBER) => numbered_fence,
             self.at == 0 => recipient_first,
@@ -107,6 +109,7 @@ impl Scanner {
         self.emitter.text(window, self.at, sink);
         self.at += (indent + length) as u64;
         let is_unread = self.fence.take().is_some_and(|open| open.is_unread);
+        // A closing tag may be followed by text on its line.
         self.line_start = !fence.is_tag() || text.as_bytes()[..length].ends_with(b"\n");
         self.context.fence_closes(self.at, !self.line_start);
         self.emitter.region.fence_is_clean = false;
@@ -140,6 +143,7 @@ impl Scanner {
         self.context.read(window, self.at);
         let is_spent = self.emitter.budget.is_spent();
         let introduced = !is_spent && self.context.lines().introduces;
+        // In these cases what follows the fence decides nothing, so that nothing is held.
         let may_be_calls = !(is_spent || introduced || self.emitter.region.only_drafts());
         // Elsewhere a call that is printed is code.
         let may_print = may_be_calls && text[fence.length..length].trim() == TOOL_CODE;
@@ -198,6 +202,7 @@ impl Scanner {
     /// Checks whether `text` begins with a fence and, on its line, with a call in Python's syntax.
     /// Yields the fence, and its length with a language.
     fn fence_on_a_line(&self, text: &str, more: bool) -> Match<(Fence, usize)> {
+        // What would be held here could not become a call.
         if self.tables.python.is_none() || self.emitter.region.only_drafts() || self.emitter.budget.is_spent() {
             return Err(No);
         }
@@ -286,6 +291,7 @@ fn answer_line(marked: Marked, text: &str, first: bool, more: bool) -> Match<usi
         Some(b'\n') => Ok(length + spaces + 1),
         None if more => Err(Undecided),
         None => Ok(text.len()),
+        // After visible text such a line is prose (`type_marker/more_on_the_line`).
         Some(_) if first && spaces > 0 => Ok(length + spaces),
         Some(_) => Err(No),
     }

@@ -251,6 +251,7 @@ impl Scanner {
             };
         }
         let keep_from = match &self.call {
+            // Where a fence waits, all of it is needed, not only the call.
             Some(call) if !self.emitter.waits_for_fence() => call.keep_from(),
             _ => self.emitter.keep_from(),
         };
@@ -343,6 +344,7 @@ impl Scanner {
         let line = memchr::memrchr(b'\n', text.as_bytes()).map(|end| &text[end + 1..]);
         self.line_start = line.is_some_and(|line| line.trim_start_matches([' ', '\t']).is_empty());
         self.at = at;
+        // The rest of such a call may follow, with other calls in its values.
         let is_cut_short = matches!(why, NotACallReason::Damaged | NotACallReason::Unclosed | NotACallReason::Limit);
         if call.at.quoted_in.is_none() && !self.is_example() {
             self.emitter.given_back(call.start..at, false, window, sink);
@@ -445,6 +447,7 @@ impl Scanner {
         if is_text {
             self.note(call.dialect, call.start..window.end(), NotACallReason::CutOff);
         }
+        // The code span that the group is in ended with its line: it ends no further call.
         if call.in_outer && call.span.is_none() {
             self.outer.marks.run_before = 0;
         }

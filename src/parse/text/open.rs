@@ -147,6 +147,7 @@ impl OpenCall {
 
     /// Returns the position where the call is in a value that is emitted as it comes, all up to `at`.
     pub(crate) fn fast_value(&mut self, at: u64, index: u32, reasoning_channel: bool) -> Option<FastValue> {
+        // Past the limit, after its end and in a code span each chunk decides something.
         if self.head.is_some() || self.ended_at.is_some() || self.span.is_some() {
             return None;
         }
@@ -286,6 +287,7 @@ impl OpenCall {
         }
         let closer = self.shape.closer(tables);
         let close = &*closer.close;
+        // A call whose own closing tag came is no truncated one, but a damaged one.
         let is_closed = emitter.ended_normally && !close.is_empty() && !inner.is_empty();
         if is_closed && ends_with(window.slice(self.start..window.end()), close, tables) {
             return Fault::malformed(format!("`{inner}` is missing, or damaged, before `{close}`"));
@@ -356,6 +358,7 @@ impl OpenCall {
             true if !self.is_markerless => damage.stray_at_end(text, &closer, tables),
             _ => None,
         };
+        // Only what could not be read may go on: neither an example, nor what its own closer ended.
         let is_left = goes_on && read.is_err() && self.at.quoted_in.is_none() && !is_closed;
         let is_whole = is_closed || text.ends_with(['}', ']', ')']);
         let ended = Ended { read, at: self.at, restated, span, is_whole, closer: closer.clone(), head };

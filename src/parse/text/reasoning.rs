@@ -149,6 +149,7 @@ impl Scanner {
         self.reasoning.is_told = true;
         let region = if self.reasoning.is_field { Region::Reasoning } else { Region::Content };
         self.emitter.think(MarkerKind::ThinkClose, region, window, self.at, sink);
+        // A further closer in the answer ends nothing, and a field ends by itself.
         if is_orphan || !in_answer && !self.reasoning.is_field {
             self.end_reasoning(is_orphan || is_undecided);
         }
@@ -185,6 +186,7 @@ fn label_length(label: &str, text: &str, more: bool) -> Match<usize> {
     match begins(text, label, more) {
         Ok(()) => match text.as_bytes().get(label.len()) {
             Some(b'\n') => Ok(label.len() + 1),
+            // The block contains nothing but the label: its closer follows.
             Some(b'<') => Ok(label.len()),
             Some(_) => Ok(0),
             None if more => Err(Undecided),

@@ -73,6 +73,7 @@ impl Reasoning {
     #[inline]
     pub(super) fn goes_to_field(&mut self, is_field: bool) {
         self.is_told |= is_field;
+        // The field has the reasoning, so that the text does not start in it (`reasoning/field_with_open`).
         if self.mode == ReasoningMode::Open {
             self.mode = ReasoningMode::Auto;
         }

@@ -46,6 +46,7 @@ impl Scanner {
             return Err(No);
         }
         sentence_end(text, more)?;
+        // `text` is cut at what is held: more may follow it.
         let is_all = !window.more && text == window.from(self.at);
         if is_all { Ok(SENTENCE_END.len()) } else { Err(No) }
     }

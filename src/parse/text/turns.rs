@@ -29,6 +29,8 @@ impl Scanner {
 
     /// Returns `true` if a line or a tag here can begin another's turn.
     fn hears_others(&self) -> bool {
+        // In a fence or a block such a line is shown, and in the reasoning it is thought. Another's turn goes
+        // on with it.
         self.fence.is_none()
             && self.context.block.is_none()
             && matches!(self.emitter.region.turn, TextTurn::Own | TextTurn::Ended { .. } | TextTurn::Over)
@@ -132,6 +134,7 @@ impl Scanner {
             || matches!(turn, TextTurn::Hidden | TextTurn::Over);
         let kind = if says { MarkerKind::Turn } else { MarkerKind::Token };
         self.at += length as u64;
+        // The token ends the reasoning of a channel's header alone: a think tag needs its own closer.
         let closes_channel = class == TokenClass::EndsMessage || class == TokenClass::EndsText;
         if closes_channel
             && std::mem::take(&mut self.channels.in_analysis)

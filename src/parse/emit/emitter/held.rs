@@ -87,6 +87,7 @@ impl Emitter {
                 },
             }
         }
+        // Past the limit calls are not reported, and have no index.
         if !unfenced.calls.is_empty() && !self.budget.limit_reported {
             self.drafts.first_fence = Some(unfenced);
         }

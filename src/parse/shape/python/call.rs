@@ -24,6 +24,7 @@ pub(super) fn call_of(
     if !positional.is_empty() {
         let [value] = <[Value; 1]>::try_from(positional).map_err(|_| NotACallReason::NoKeyword)?;
         let tool = tables.tool(server.as_deref(), &tool_name).ok_or(NotACallReason::NoKeyword)?;
+        // Beside keywords nobody knows which parameter a value without one is.
         if !named.is_empty() {
             return Err(NotACallReason::NoKeyword);
         }
@@ -58,6 +59,7 @@ fn are_keywords(keywords: &Map<String, Value>, tool: &Tool) -> bool {
     let may_be_object = |schema: &Value| match schema.get("type") {
         Some(Value::String(kind)) => kind == "object",
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
+        // A schema without a type accepts an object.
         _ => true,
     };
     !only.is_some_and(|only| may_be_object(only.schema)) && fits(tool, keywords)

@@ -120,6 +120,7 @@ fn hex<'t>(text: &'t str, digits: usize, out: &mut String) -> Option<&'t str> {
         out.push(found);
         return Some(rest);
     }
+    // Only `\u` is too short for such a character.
     let low = rest.strip_prefix("\\u").filter(|_| digits == 4)?;
     let pair = [u16::try_from(high).ok()?, u16::try_from(unit(low)?).ok()?];
     out.push(char::decode_utf16(pair).next()?.ok()?);

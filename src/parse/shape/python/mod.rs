@@ -140,6 +140,7 @@ impl Python {
                 self.series.failed.map_or(Step::End(end), |why| Step::Broken(end, why))
             }
             Err(No) => {
+                // A list in which an apostrophe was mended is a call only alone on its lines.
                 self.series.line |= self.series.needs_line && self.place.at_line_start;
                 if self.series.needs_line && !self.place.at_line_start {
                     return self.is_over(self.cursor, NotACallReason::TextAfter);

@@ -185,6 +185,7 @@ impl ArgumentsReader {
                 self.state = ReaderState::Quote { raw: false };
                 return Step::Next;
             }
+            // A key of JSON is a text: a number, a list or an object is none.
             b'0'..=b'9' | b'-' | b'+' | b'.' if !key => return self.begin_token(),
             b'_' | b'a'..=b'z' | b'A'..=b'Z' | 0x80.. => return self.begin_token(),
             b'*' if may_close && self.frames.len() == 1 => return self.take(ReaderState::Star),
@@ -347,6 +348,7 @@ impl ArgumentsReader {
         }
         let value = match self.frames.pop() {
             Some(Frame::List(items)) => Value::Array(items),
+            // `(1)` is a number; `(1,)` is a tuple.
             Some(Frame::Tuple(mut items, false)) if items.len() == 1 => items.remove(0),
             Some(Frame::Tuple(items, _)) => Value::Array(items),
             Some(Frame::Dict(members, _)) => Value::Object(members),

@@ -48,6 +48,7 @@ impl Python {
             }
             b'\n' => {
                 self.cursor += 1;
+                // After a comma the series goes on with the next line.
                 let ends_line = after.line.is_none() && after.separator != Some(b',');
                 self.state = SeriesState::After(After { line: Some(self.cursor), ..after });
                 if ends_line && after.skipped.is_none() && self.is_due(after) {
@@ -81,6 +82,8 @@ impl Python {
             // Tokens begin with a bracket, too (`tokens/with_brackets_after_a_python_call`).
             b'<' | b'[' | b'`' | b'~' | b'\'' if after.line.is_none() => {
                 let is_end = self.ends(text, out.think_ends, more).decided()?.is_some();
+                // The end of the message ends the line as a line break does, unless a comma announces one
+                // more member.
                 if is_end && after.separator != Some(b',') && after.skipped.is_none() && self.is_due(after) {
                     return Ok(self.keep(after.separated_at));
                 }
@@ -112,6 +115,8 @@ impl Python {
     ) -> Match<SeriesForm> {
         let separated = after.separator.is_some();
         let is_code = |line: u64| self.cursor - line > MAX_INDENT || window.slice(line..self.cursor).contains('\t');
+        // On a further line its indent must not be that of code (`series/no_comma_and_indented`); on the same
+        // line a separator, or a list's bracket, is before it.
         let may_stand = match after.line {
             Some(line) => separated || !is_code(line),
             None => separated || self.form != SeriesForm::Line,
@@ -223,6 +228,7 @@ impl Python {
 
     /// Ends the series: the text at `at` is no member, nor was the text since the last one that is [kept](Step::Kept).
     pub(super) fn is_over(&self, at: u64, why: NotACallReason) -> Step {
+        // Where no member could be read, all is text.
         let read = self.series.kept.is_some() || self.place.after_calls;
         match (self.series.kept, self.series.failed) {
             (_, Some(failed)) if read => Step::Broken(self.series.end, failed),

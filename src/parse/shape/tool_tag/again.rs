@@ -147,6 +147,7 @@ impl<'t> ValueTags<'t> {
             {
                 continue;
             }
+            // At a line's start it may be the call's own tag: a second reading is left.
             if begins_line {
                 return None;
             }

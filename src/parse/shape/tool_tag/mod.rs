@@ -165,6 +165,8 @@ impl ToolTag {
         self.parameter = self.tags.parameter_name(head.name).into_owned();
         let known = tool.parameters.iter().find(|known| known.name == self.parameter);
         let (is_text, is_json) = known.map_or((true, true), |known| (known.is_text, known.is_json));
+        // What the tag says of its value counts where the schema accepts both, or none is known
+        // (`invoke/dsml_types`).
         self.open = Open { is_text: is_text && !(head.is_json && is_json), ..Open::default() };
     }
 

@@ -88,7 +88,9 @@ impl Tags {
         // A name may begin with a `/`, too, or be empty.
         let may_be = |name: &str| name.bytes().next().is_none_or(|known| known == first || known == b'/');
         match self {
+            // `</think>` counts in any case.
             Tags::Names => !(may_be(parameter) || may_be(&tool.tag) || closes && matches!(first, b't' | b'T')),
+            // No tag goes on so; code and prose do: `a < b`, `<<`, `<=`.
             Tags::Heads(_) => matches!(first, b'<' | b' ' | b'\n' | b'='),
         }
     }

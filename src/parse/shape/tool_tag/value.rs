@@ -291,6 +291,7 @@ impl ToolTag {
     /// Emits a string value's text up to the cursor, but for a line break that it may lose.
     pub(super) fn preview(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
         let open = &mut self.open;
+        // Only verbatim text streams: JSON and CDATA are emitted when they are over.
         if open.is_text && !open.cdata && open.start.is_some() && !out.is_over_limit() {
             let text = window.slice(open.previewed..self.cursor);
             let lost = trailing_line_break_so_far(text, open.line_break);
@@ -315,6 +316,7 @@ impl Open {
         let close_at = self.close_at;
         let start = self.start.unwrap_or(close_at);
         match trailing_line_break(window.slice(start..close_at), self.line_break) as u64 {
+            // Without a line break at its end, the one at its start is the value's own.
             0 if start < close_at => (start - self.line_break, close_at),
             lost if self.line_break > 0 => (start, close_at - lost),
             _ => (start, close_at),
@@ -337,6 +339,7 @@ fn trailing_line_break(text: &str, leading: u64) -> usize {
 fn trailing_line_break_so_far(text: &str, leading: u64) -> usize {
     match leading {
         0 => 0,
+        // Its `\n` may come next.
         2 if text.ends_with('\r') => 1,
         _ => trailing_line_break(text, leading),
     }

@@ -15,7 +15,7 @@ const CODE_INDENT: usize = 4;
 /// Columns by which the prompt indents what it says of a tool.
 const DESCRIPTION_INDENT: usize = 2;
 
-/// Most digits of a list item's number.
+/// Most digits of a list item's number (CommonMark 5.2).
 const MAX_DIGITS: usize = 9;
 
 /// The state of the lines so far.
@@ -119,12 +119,14 @@ impl Lines {
             self.triple = None;
         }
         self.triple = after_triple_quotes(self.triple, end);
+        // Outside a list a line that is indented so far is code and no item.
         if let Some(columns) = start.item.filter(|_| self.item_columns > 0 || start.columns < CODE_INDENT) {
             self.item_columns = columns;
         } else if start.columns == 0 && self.before == Before::Blank {
             self.item_columns = 0;
         }
         self.before = if is_code { Before::Code } else { Before::Text };
+        // A line of calls alone: what was said of calls before it holds for those after it.
         if start.only_calls && is_blank {
             return;
         }
@@ -139,6 +141,7 @@ impl Lines {
     /// Notes how a line, or the text before a call on it, ends: up to [`TAIL`] bytes. After a call that ends its line the
     /// text before counts, and what closes an element that nothing opened is none.
     pub(super) fn ends(&mut self, end: &[u8]) {
+        // A line that only closes a block or an element says nothing of a call after it.
         if !std::mem::take(&mut self.ends_block) && !is_blank(end) && !end.trim_ascii_start().starts_with(b"</") {
             self.last.bytes[..end.len()].copy_from_slice(end);
             self.last.length = end.len();
@@ -149,6 +152,8 @@ impl Lines {
     pub(super) fn is_code(&self, line: LineStart) -> bool {
         let before = matches!(self.before, Before::Blank | Before::Code);
         // In a list it is indented from the item's text on.
+        // Indented code cannot interrupt a paragraph (CommonMark 4.4). With no text before it, an indent is
+        // none of code (`context/indented_first`).
         line.columns >= CODE_INDENT + self.item_columns && before && self.has_text
     }
 
@@ -322,6 +327,7 @@ fn is_assignment(line: &[u8]) -> bool {
     }
     let length = line.iter().take_while(|byte| in_target(byte)).count();
     let words = line[..length].split(|byte| *byte == b' ').filter(|word| !word.is_empty()).count();
+    // `==` compares, and with more words before the sign it is prose.
     line.get(length) == Some(&b'=') && line.get(length + 1) != Some(&b'=') && words <= 3
 }
 

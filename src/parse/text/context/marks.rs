@@ -81,6 +81,7 @@ impl Marks {
                         marks.direct = Some(QuotedIn::CodeSpan);
                         marks.run_before = length;
                     }
+                    // A backtick after a backslash is none of the run.
                     marks.run(length - usize::from(before() == Some('\\')), &mut before_runs);
                     length
                 }
@@ -100,6 +101,7 @@ impl Marks {
                 }
                 Some('\\') => {
                     let length = rest.bytes().take_while(|byte| *byte == b'\\').count();
+                    // Two backslashes are one that is meant.
                     if length == rest.len() && length % 2 == 1 {
                         marks.direct = Some(QuotedIn::Sign);
                     }
@@ -154,10 +156,12 @@ impl Marks {
         let opens = QUOTATION.iter().position(|(open, _)| *open == c);
         if let Some(index) = opens.filter(|_| !closed) {
             let is_last = next.is_none();
+            // A mark that also closes opens only where a word may begin, or right before a call.
             if is_last || QUOTATION[index].1 != c || before.is_some_and(may_open_after) {
                 self.quotations |= 1 << index;
             }
         }
+        // A curly mark that closes quotes a call right after it, too.
         if next.is_none() && (opens.is_some() || matches!(c, '”' | '’')) {
             self.direct = Some(QuotedIn::Quotation);
         }
@@ -169,6 +173,7 @@ impl Marks {
         let run = after.bytes().take_while(|byte| *byte == b'`').count();
         match self.run_before {
             0 => Err(No),
+            // A run that reaches the end of what is at hand may be longer.
             before if run < before && run == after.len() && more => Err(Undecided),
             before if run == before && run == after.len() && more => Err(Undecided),
             before if run == before => Ok(()),
@@ -189,6 +194,7 @@ impl Marks {
 
     pub(crate) fn is_empty(self) -> bool {
         let has_tags = self.tags != [false; TAGS.len()];
+        // `direct` and `run_before` tell what is right before the place, and are no open marks.
         self.runs == [false; MAX_RUN] && self.quotations == 0 && !has_tags && !self.struck
     }
 
@@ -246,6 +252,7 @@ impl Marks {
                     let mut open = QUOTATION.iter().enumerate().filter(|(index, _)| self.quotations & 1 << index != 0);
                     if open.any(|(_, (_, close))| *close == c) {
                         let next = chars.peek().map(|(_, next)| *next);
+                        // The next character tells a closing mark from an apostrophe.
                         if next.is_none() && more && is_apostrophe(c) {
                             return Err(Undecided);
                         }
