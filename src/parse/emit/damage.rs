@@ -149,7 +149,8 @@ impl Brackets {
                     self.open[kind] -= 1;
                     self.after_line = false;
                 }
-                // A text that ended too early leaves its quotation mark before the bracket; other brackets are text.
+                // A text that ended too early leaves its quotation mark before the bracket; other
+                // brackets are text.
                 (_, Some(_)) if self.after_quote || any && self.after_line => return Some(at + 1),
                 (_, Some(_)) => {}
                 (b'"' | b'\'', _) => self.after_quote = true,

@@ -55,7 +55,8 @@ pub(crate) fn holds(front: &str, tail: &str, fit: Fit) -> bool {
         let is_sign = front.is_empty() || front.ends_with('<');
         fit.kinds.has(Kinds::QUOTE) && !(is_sign && tail.starts_with("<<"))
     };
-    // Others also ask what is before the mark: a backslash before a `[` decides about it (`tool_calls/escaped`).
+    // Others also ask what is before the mark: a backslash before a `[` decides about it
+    // (`tool_calls/escaped`).
     let is_held = || tail.starts_with('<') && (fit.kinds.has(Kinds::THINK | Kinds::OPENERS) || is_quote());
     // A bracket alone is always held (`Scanner::mark`).
     !fit.is_whole && fit.kinds != Kinds::NONE && (tail.len() == 1 || is_held())
