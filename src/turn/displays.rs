@@ -29,8 +29,8 @@ impl Displays<'_> {
     }
 
     /// Returns `true` if a call needs approval because of its provenance. A display-only call may be inside a line of
-    /// text or after any line, since nothing runs; a call that is passed to a client may be inside a line, too. A client gets a call below prose, too,
-    /// if the model repeats it after it was asked whether it is a call.
+    /// text or after any line, since nothing runs. A call that is passed to a client may be inside a line, and below
+    /// prose if the model repeats it after it was asked whether it is a call.
     pub(super) fn doubts(&self, call: &Call) -> bool {
         let hands_out = self.setup.config.hands_out && call.server.is_none();
         match call.provenance {

@@ -31,6 +31,7 @@ pub(in crate::turn) enum Announced {
 /// Returns the action that a message with this text mentions.
 pub(super) fn announced(text: &str) -> Option<Announced> {
     let text = text.trim();
+    // The lists have lower case and straight apostrophes; models also write `I’ll`.
     let tail = text[text.floor_char_boundary(text.len().saturating_sub(TAIL))..].to_lowercase().replace('’', "'");
     let (tail, in_fence) = beside_fence(&tail)?;
     let lines: Vec<Line<'_>> =
@@ -40,9 +41,12 @@ pub(super) fn announced(text: &str) -> Option<Announced> {
         return None;
     }
     let spoken = LastSentences::of(&lines[..=last]);
+    // A list is read with the line before it (`I will:`, `1. Read the file`). Before a code fence the heading
+    // of a step introduces the code, not an act.
     if spoken.is_ahead(in_fence) || acts(&listed(&lines[..=last])) || (!in_fence && is_step(&lines[..=last])) {
         return Some(Announced::Ahead);
     }
+    // A report beside code is about that code: `I've fixed the missing parenthesis.`
     (text.len() <= REPORT && !text.contains("```") && spoken.is_done()).then_some(Announced::Done)
 }
 
@@ -67,8 +71,11 @@ impl<'t> Line<'t> {
     fn of(line: &'t str) -> Self {
         let whole = line.trim();
         let number = whole.trim_start_matches(|c: char| c.is_ascii_digit());
+        // `1.` and `2)` begin an item; a number alone belongs to the text.
         let item = if number.len() < whole.len() { number.strip_prefix(['.', ')']).unwrap_or(whole) } else { whole };
         let text = item.trim_matches(|c: char| c.is_whitespace() || "*_#-•>|".contains(c));
+        // A quotation may begin inside its line, so its end counts, too: `He writes: “Let me read the
+        // letter.”`
         let is_quote = whole.starts_with(['>', '"', '“', '「']) || whole.ends_with(['"', '”', '」']);
         Line { text, is_blank: whole.is_empty(), is_marked: text.len() < whole.len(), is_quote }
     }
@@ -82,13 +89,15 @@ impl<'t> Line<'t> {
 /// earlier line introduces.
 fn is_content(lines: &[Line<'_>]) -> bool {
     let introduces = |line: &Line<'_>| {
+        // `Here's a draft:` introduces a text for the user, `Here's the plan:` the model's own next steps.
         let is_own = list("own_lists").iter().any(|word| line.text.contains(word));
         line.ends_sentence() && line.text.ends_with([':', '：']) && !is_own && has_any(line.text, "introductions")
     };
     let stanza: Vec<_> = lines.iter().rev().take_while(|line| !line.is_blank && !line.is_marked).collect();
-    // A heading is a single word.
+    // A single word is a heading; a line of Chinese verse has no blanks.
     let is_verse = |line: &&Line<'_>| !line.ends_sentence() && (line.text.contains(' ') || !line.text.is_ascii());
     let Some((last, before)) = lines.split_last() else { return false };
+    // The last line itself may lack its full stop: `I will now write the results to out.txt`.
     last.is_quote || stanza.into_iter().skip(1).any(|line| is_verse(&line)) || before.iter().any(introduces)
 }
 
@@ -107,12 +116,14 @@ fn listed(lines: &[Line<'_>]) -> String {
 fn is_step(lines: &[Line<'_>]) -> bool {
     let heading = |line: &Line<'_>| {
         let (step, act) = line.text.split_once([':', '：', '–', '.'])?;
+        // `第` and `step ` begin sentences, too; a heading is short: `Schritt 12:`.
         let is_step = list("steps").iter().any(|word| step.starts_with(word)) && step.chars().count() < 12;
         let words = words_of(act);
         let in_german = words.last().is_some_and(|last| list("german_acts").contains(last));
         is_step.then(|| is_like(&words, "{act}") || in_german || has_any(act, "chinese_acts"))
     };
     let Some((last, before)) = lines.split_last() else { return false };
+    // With several steps the message instructs the user: `Step 1: Open the menu`, `Step 2: Select Settings`.
     heading(last) == Some(true) && before.iter().all(|line| heading(line).is_none())
 }
 
@@ -130,6 +141,7 @@ impl<'t> LastSentences<'t> {
             }
             sentences.push(rest.trim());
         }
+        // An emoji after the last sentence is none: `Let me fix that. 🔧`
         sentences.retain(|sentence| sentence.chars().any(char::is_alphabetic));
         sentences.reverse();
         LastSentences(sentences)
@@ -142,6 +154,8 @@ impl<'t> LastSentences<'t> {
             has_any(sentence, "waits") || list("purposes").iter().any(|start| sentence.starts_with(start))
         };
         let mut said = self.0.iter().enumerate();
+        // At most two sentences follow the announcement. One may ask to wait and announce: `One sec, checking
+        // the logs.`
         let last = said.find(|(at, sentence)| *at > 1 || !waits(sentence) || acts(sentence));
         last.is_some_and(|(_, sentence)| acts(sentence) && (!in_fence || has_any(sentence, "runs")))
     }
@@ -150,10 +164,12 @@ impl<'t> LastSentences<'t> {
     fn is_done(&self) -> bool {
         let asks = |sentence: &&&str| sentence.ends_with(['?', '？']) || has_any(sentence, "offers");
         let said: Vec<_> = self.0.iter().filter(|sentence| !asks(sentence)).collect();
+        // `Your account was created in 2019.` is no report of this message.
         let is_year = |word: &&str| word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
         let denies = |sentence: &&str| {
             has_any(sentence, "not_done") || has_any(sentence, "texts") || words_of(sentence).iter().any(is_year)
         };
+        // More sentences are an answer about more than the change.
         said.len() <= 3 && !said.iter().any(|sentence| denies(sentence)) && said.iter().any(|said| is_report(said))
     }
 }
@@ -163,6 +179,7 @@ fn sentence_end(text: &str) -> Option<usize> {
     let ends = text.char_indices().filter(|(_, c)| matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？'));
     ends.map(|(at, c)| at + c.len_utf8()).find(|end| {
         let rest = &text[*end..];
+        // The full stop in `a.txt` ends nothing; Chinese has no blank after a sentence.
         let is_wide = text[..*end].ends_with(['。', '！', '？']);
         !rest.is_empty() && (is_wide || rest.starts_with(char::is_whitespace))
     })
@@ -175,13 +192,19 @@ fn acts(sentence: &str) -> bool {
     // Text after a colon is already the answer, unless it is the command that runs.
     let answers = !rest.trim().is_empty() && !rest.trim_start().starts_with('`');
     let introduces = answers && has_any(head, "introductions");
+    // `Shall I read the file?`, `I will not delete it.` and `Here's the translation: I will read the file.`
+    // announce nothing.
     if said.ends_with(['?', '？']) || has_any(&said, "not_ahead") || introduces {
         return false;
     }
+    // Without a subject a verb is an act only if the sentence is open, asks to wait or says `now`: `Fetching
+    // the page...`, but not `Reading is fun.`
     let is_open = said.ends_with([':', '：', '…']) || said.ends_with("..") || said.contains('`');
     let trails = is_open || said.len() < sentence.len() || has_any(&said, "at_once");
     let clauses =
         |text: &str| text.split([',', ';', '，', '；', '、', '–', '—']).map(str::to_owned).collect::<Vec<_>>();
+    // What introduces an answer is no announcement (`Let me check the numbers: 3 + 4 = 7.`), but one may
+    // follow the colon: `Now on to the second file: let me open it.`
     let heads = if answers { Vec::new() } else { clauses(head) };
     heads.iter().chain(&clauses(rest)).filter(|clause| !has_any(clause, "texts")).any(|clause| {
         let words = words_of(clause);
@@ -194,6 +217,7 @@ fn unquoted(sentence: &str) -> String {
     let mut is_quoted = false;
     let kept = |c: &char| {
         let was_quoted = is_quoted;
+        // A straight quotation mark both opens and closes.
         is_quoted = if *c == '"' { !is_quoted } else { (is_quoted || "“「".contains(*c)) && !"”」".contains(*c) };
         !was_quoted && !is_quoted
     };
@@ -203,6 +227,7 @@ fn unquoted(sentence: &str) -> String {
 /// Returns `true` if a clause without a subject begins with a verb of action: "Reading the file …".
 fn begins(words: &[&str]) -> bool {
     let rest = skipped(words, "fillers");
+    // `Running the tests takes about ten minutes.` is a statement.
     let is_statement = rest.iter().any(|word| list("predicates").contains(word));
     let is_form = rest.first().is_some_and(|first| first.ends_with("ing") || list("german_said").contains(first));
     is_form && !is_statement && (is_like(rest, "{act}") || is_like(rest, "{german_said}"))
@@ -212,6 +237,8 @@ fn leads_in_chinese(clause: &str, trails: bool) -> bool {
     let led = clause.split_once('我').is_some_and(|(_, rest)| has_any(rest, "chinese_when"));
     let starts = |name| list(name).iter().any(|word| clause.trim_start().starts_with(word));
     let begins = trails && (starts("chinese_openers") || starts("chinese_acts"));
+    // `已` says that it is done (`我已经检查了两个文件`). Without a subject a finished sentence may tell the user what
+    // to do: `首先打开终端，然后运行测试。`
     !clause.contains('已') && (led || starts("chinese_starts") || begins) && has_any(clause, "chinese_acts")
 }
 
@@ -257,6 +284,8 @@ fn is_act(words: &[&str]) -> bool {
     let Some((first, rest)) = words.split_first() else { return false };
     let is_verb =
         |verb: &str| list("acts").contains(&verb) || list("changes").contains(&verb) || has_any(verb, "chinese_acts");
+    // To use something is an act only if it is a tool, by its kind or by a name in backticks: `I will use
+    // grep`.
     let uses = matches!(*first, "use" | "using")
         && rest.iter().any(|word| list("tools").contains(word) || word.starts_with('`'));
     // "Look forward to", "report back": such a verb is not an act on a thing.
@@ -293,6 +322,7 @@ fn after<'w, 't>(words: &'w [&'t str], phrase: &str) -> Option<&'w [&'t str]> {
 /// Returns `true` if a text contains a phrase of a list: as whole words, in Chinese anywhere.
 fn has_any(text: &str, name: &str) -> bool {
     let words = format!(" {} ", words_of(text).join(" "));
+    // CJK characters begin with `⺀`; there are no blanks between their words.
     let is_chinese = |phrase: &str| phrase.starts_with(|c| c >= '⺀');
     let has = |phrase: &&str| match is_chinese(phrase) {
         true => text.contains(*phrase),
@@ -302,6 +332,7 @@ fn has_any(text: &str, name: &str) -> bool {
 }
 
 fn words_of(text: &str) -> Vec<&str> {
+    // Backticks stay in a word, since `is_act` recognises the name of a tool by them.
     let is_in_word = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '-' | '`');
     text.split(|c| !is_in_word(c)).filter(|word| !word.is_empty()).collect()
 }

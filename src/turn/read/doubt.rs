@@ -10,6 +10,8 @@ use crate::turn::displays::Displays;
 
 /// Returns the call, or a rejection if it is doubtful and there is no approver (`unattended`).
 pub(super) fn judged(call: Call, raw: &str, unattended: bool, displays: &Displays<'_>) -> Result<Call, Rejected> {
+    // An approver decides instead. `doubts` leaves out calls that are only shown, and those that are the
+    // client's to judge.
     let stays_text = unattended && is_doubtful(call.provenance) && displays.doubts(&call);
     if stays_text { Err(doubted(call, raw)) } else { Ok(call) }
 }
@@ -60,6 +62,7 @@ fn copied(provenance: Provenance) -> Option<&'static str> {
 /// Returns `true` if a call was rejected as doubtful.
 pub(super) fn is_doubted(rejected: &Rejected) -> bool {
     let is_doubtful = |call: &Call| is_doubtful(call.provenance);
+    // A call that the parser rejects as quoted has `quoted_in`; one that is rejected here has none.
     rejected.kind == RejectedKind::Quoted
         && rejected.quoted_in.is_none()
         && rejected.call.as_deref().is_some_and(is_doubtful)
@@ -77,6 +80,7 @@ pub(super) fn keep_syntax(pieces: &mut [Piece], entries: &[Entry]) {
     for at in 0..pieces.len() {
         if is_text(&pieces[at]) {
             let (before, after) = pieces.split_at_mut(at);
+            // `all` stops at the first piece that is neither syntax nor white space.
             before.iter_mut().rev().all(as_text);
             after[1..].iter_mut().all(as_text);
         }

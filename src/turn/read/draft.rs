@@ -200,6 +200,7 @@ impl Draft {
         let mut natives = std::mem::take(&mut self.natives);
         self.length = 0;
         if *reason == FinishReason::Length {
+            // Only the last call can have been cut off by the limit.
             natives.last_mut().into_iter().for_each(cut_off);
         }
         if !body.over {
@@ -214,10 +215,12 @@ impl Draft {
                 }
             });
             if body.message.untagged {
+                // Neither comes from the pieces that are read again.
                 let (refusal, too_long) = (std::mem::take(&mut body.refusal), body.message.too_long);
                 *body = Body { refusal, ..std::mem::take(body).read_as_answer(reader, emit) };
                 body.message.too_long = too_long;
             }
+            // Beside a native call text is text, and no call of a message that was cut off runs.
             if natives.is_empty() && !broke_off {
                 body.take_arguments(reader, emit);
             }
@@ -249,6 +252,7 @@ impl Body {
         if self.over {
             return;
         }
+        // A stray think tag of a model that does not reason takes back nothing that is settled.
         if self.collector.is_void(&event) {
             return self.collector.push(event);
         }
@@ -265,17 +269,21 @@ impl Body {
             if let Event::Text { text, .. } | Event::Reasoning { text, .. } = &event {
                 self.after_cut += text.len();
             }
+            // The stream is cancelled only once nothing that follows can change the calls: no think tag, and
+            // no second closing delimiter of the first call.
             self.over = self.collector.is_settled() && !self.may_be_withdrawn();
             if self.over {
                 return;
             }
         }
         let is_anothers = matches!(event, Event::Marker { kind: MarkerKind::Turn, .. });
+        // From here on the text is an invented turn, which cannot close a call of this one.
         self.over |= is_anothers && self.cut.is_some() && self.collector.is_settled();
         if self.over {
             return;
         }
         if let Event::Moved { to, .. } = event {
+            // The text after the supposed call belongs to the message after all.
             if matches!(to, Destination::Drafts | Destination::Content) {
                 self.undo_cut(emit);
             }
@@ -285,6 +293,7 @@ impl Body {
             self.over = true;
             return;
         }
+        // A call after the cut is dropped anyway.
         if self.cut.is_none() && self.is_one_too_many(&event, reader) {
             (self.message.equal_calls, self.over) = (true, true);
             return;
@@ -310,11 +319,14 @@ impl Body {
         emit: &mut dyn FnMut(AgentEvent),
     ) {
         let is_example = matches!(result, Ok(Provenance::FencedFirst));
+        // The call in a first fence needs approval. Where nobody can give it, and if its arguments are
+        // refused, it stays an example.
         if is_example && (reader.unattended || !reader.validator.admits(&event, &self.collector)) {
             return;
         }
         self.collector.push(event);
         match result {
+            // They are reported when the message is read again as an answer.
             _ if self.message.untagged && !is_example => return self.restored.extend(calls),
             Ok(Provenance::BeforeProse | Provenance::Hedged) => {
                 return calls.for_each(|index| self.doubt(index, reader, emit));
@@ -326,6 +338,7 @@ impl Body {
                     if self.cut.is_some() { self.hidden.push(promoted) } else { self.tell(promoted, reader, emit) }
                 }
             }
+            // A withdrawn call was reported as a call, so its rejection is reported, too.
             Err(reason) if reason.kind == RejectedKind::AfterDamage => {
                 for entry in self.collector.entries().iter().filter(|entry| calls.contains(&entry.index)) {
                     if let Err(rejected) = &entry.result {
@@ -426,15 +439,18 @@ impl Body {
         let is_doubted = |entry: &Entry| {
             entry.index == index && entry.result.as_ref().is_ok_and(|call| reader.displays.doubts(call))
         };
+        // With an approver the call is asked about; after the cut it is dropped anyway.
         if !reader.unattended || self.cut.is_some() || !self.collector.entries().iter().any(is_doubted) {
             return;
         }
         let Some(rejected) = self.collector.refuse(index, doubted) else { return };
         let rejected = Box::new(rejected.clone());
         if let Some(call) = &rejected.call {
+            // A native call like it then stands alone, and runs.
             self.take_written(call);
         }
         emit(AgentEvent::CallRejected { index, rejected });
+        // If it was the only call, text after it no longer ends the message.
         self.called = self.collector.entries().iter().any(|entry| is_meant(&entry.result, reader));
     }
 
@@ -443,6 +459,7 @@ impl Body {
         self.called |= is_meant(result, reader) && self.cut.is_none();
         self.next = index + 1;
         if let Ok(call) = result
+            // Two equal native calls are two calls, so only those of the text are recorded.
             && !self.message.natives.contains_key(&index)
         {
             self.written.push((call.server.clone(), call.tool.clone(), call.arguments.clone()));
@@ -557,6 +574,7 @@ impl Body {
             let call = Call { provenance: if promoted { place } else { call.provenance }, ..call };
             reader.validator.check(call, &raw).map_err(|rejected| *rejected)
         });
+        // A draft is certain to be a call only if its endpoint would have told reasoning apart.
         self.promotes = (promoted && result.is_ok() && !reader.tells_reasoning()).then_some(index);
         let end = Event::CallEnd { index, result: Box::new(result), raw: &raw, restated, span: 0..0 };
         self.take(end, reader, emit);
@@ -571,6 +589,7 @@ impl Body {
     fn take_native(&mut self, call: NativeRead, reader: &ReadContext<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         let NativeRead { native, mut result, raw } = call;
         let index = self.next;
+        // The text of repaired arguments would contradict the call, so it is not reported as a preview.
         let plain = result.as_ref().ok().filter(|call| call.repairs.is_empty()).map(|call| call.raw_arguments.clone());
         if index as usize >= reader.config.limits.calls {
             let limit = reader.config.limits.calls;
@@ -645,8 +664,11 @@ fn checked<'a>(event: Event<'a>, reader: &ReadContext<'_>) -> Event<'a> {
                 Err(rejected) => Err(rejected),
             };
             let Displays { setup, conversation, .. } = &reader.displays;
+            // The validator comes first, since copies are compared with coerced arguments; `judged` needs the
+            // provenance that `marked` sets.
             let result = result.map(|call| reader.origins.marked(call, raw, setup, conversation));
             let result = result.and_then(|call| judged(call, raw, reader.unattended, &reader.displays));
+            // Where no correction is left, the tool decides about a stale edit.
             let result = match reader.correcting {
                 true => {
                     let told = ShownContext { setup, conversation, origins: reader.origins };

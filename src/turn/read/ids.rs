@@ -19,6 +19,7 @@ impl Ids {
         }
         let plain = |id: &&str| (1..=MAX_ID).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_graphic());
         let given = |id: &str| self.0.iter().any(|(_, given)| given == id);
+        // The conversation demands a new id for each call; an endpoint may use one again.
         let id = match wanted.filter(plain).filter(|id| !conversation.has_id(id) && !given(id)) {
             Some(id) => id.to_owned(),
             None => (0..).map(|n| conversation.fresh_id(n)).find(|id| !given(id)).unwrap_or_default(),

@@ -87,6 +87,7 @@ impl Judge<'_> {
         if self.message.too_long {
             return Next::Finish(StopReason::OutputLimit);
         }
+        // Beside a valid call the corrections go along with its result, so work comes first.
         if entries.iter().any(|e| self.is_work(e)) {
             return self.after_calls();
         }
@@ -94,6 +95,7 @@ impl Judge<'_> {
             if self.shared.may_correct() {
                 return Next::Correct;
             }
+            // If none was meant as a call for certain, they stay text, and the message is judged as an answer.
             if let Some(reason) = self.used_up() {
                 return Next::Finish(reason);
             }
@@ -104,6 +106,7 @@ impl Judge<'_> {
         if *self.finish == FinishReason::Length {
             return Next::Finish(self.shared.context_full.clone().unwrap_or(StopReason::OutputLimit));
         }
+        // A shown call is an answer by itself, and the call that a tool choice requires.
         if !self.message.shown.is_empty() {
             return Next::Finish(StopReason::Answered);
         }
@@ -141,6 +144,7 @@ impl Judge<'_> {
         if self.shared.is_last_round() {
             return Next::Finish(StopReason::MaxRounds { rounds: self.shared.setup.config.max_rounds });
         }
+        // If every call would only be denied, the next round is one of correction.
         if self.runs_some() || self.shared.may_correct() {
             return Next::Run;
         }
@@ -164,6 +168,8 @@ impl Judge<'_> {
                 self.is_work(entry) && self.shared.choice.admits(server, tool) && failures.stopping(&lane).is_none()
             }
             Err(rejected) => {
+                // `add_rejected` distinguishes a native call that was cut off from the beginning of one that
+                // was left in the text.
                 let is_native = self.message.natives.contains_key(&entry.index);
                 failures.add_rejected(rejected, self.corrects(entry), is_native, &self.shared.displays());
                 false

@@ -43,6 +43,7 @@ impl EndedMessage {
         let Some(last) = self.pieces.iter().rposition(call) else { return };
         let own = self.pieces[last + 1..].iter().take_while(|piece| match piece {
             Piece::Marker { kind, .. } => {
+                // The closing fence or wrapper belongs to the call.
                 matches!(kind, MarkerKind::Fence | MarkerKind::Wrapper | MarkerKind::Token)
             }
             Piece::Text { text, .. } => text.trim().is_empty(),
@@ -63,6 +64,7 @@ impl EndedMessage {
             Piece::Text { region: Region::Content, text, .. } => {
                 Some(text.trim_start()).filter(|text| !text.is_empty())
             }
+            // A message that begins with a call does not begin with a result.
             Piece::Call { region: Region::Content, .. } => Some(""),
             _ => None,
         });
@@ -71,6 +73,7 @@ impl EndedMessage {
             RESULT_TAGS.iter().any(|(tag, _)| {
                 let rest =
                     said.get(..tag.len()).filter(|start| start.eq_ignore_ascii_case(tag)).map(|_| &said[tag.len()..]);
+                // A longer name is another tag.
                 rest.is_some_and(|rest| rest.starts_with(['>', ' ', '\n', '/']))
             })
         })
@@ -163,6 +166,7 @@ impl EndedMessage {
     pub(in crate::turn) fn leave_out_cut(&mut self) {
         let Some((last, before)) = self.entries.split_last() else { return };
         let is_cut = last.result.as_ref().is_err_and(|rejected| rejected.kind == RejectedKind::Truncated);
+        // A single call that was cut off has to be corrected.
         if is_cut && !before.is_empty() && before.iter().all(|entry| entry.result.is_ok()) {
             self.leave_out(&[last.index], "");
         }
@@ -195,6 +199,7 @@ impl EndedMessage {
         match reason {
             _ if self.has_calls() || self.refusal.is_some() => false,
             FinishReason::ToolCalls => true,
+            // The limit itself explains why nothing came.
             FinishReason::Length => false,
             // Gemini's endpoints report this for a call that they cannot read.
             FinishReason::Other(word) => self.is_blank() && word.to_lowercase().contains("malformed"),

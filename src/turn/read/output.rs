@@ -35,6 +35,8 @@ pub(in crate::turn) fn find(schema: &OutputSchema, answer: &str) -> Result<Outpu
     }
     let refused_length = refused.as_ref().map_or(0, |(length, _)| *length);
     Err(match (found.broken, refused) {
+        // The longer of the two is what was meant: a small value beside a broken object is a part of the
+        // explanation.
         (Some(broken), _) if broken.range.len() > refused_length => match broken.unfinished {
             true => format!("the JSON is not complete: {}", broken.message),
             false => format!("the JSON cannot be read: {}", broken.message),
@@ -55,6 +57,7 @@ pub(in crate::turn) fn only_text(schema: &OutputSchema, answer: &str) -> Option<
     };
     let mut properties = schema.schema().get("properties")?.as_object()?.keys();
     let (Some(only), None) = (properties.next(), properties.next()) else { return None };
+    // Several lines are prose, not the one text.
     if text.is_empty() || text.contains('\n') {
         return None;
     }

@@ -65,10 +65,12 @@ impl Repeats {
             rest = after;
             self.total += more.len();
             self.window.extend_from_slice(more);
+            // Half of it goes at once, so that the bytes are moved seldom.
             if self.window.len() > 2 * WINDOW {
                 self.window.drain(..self.window.len() - WINDOW);
             }
             if self.total.is_multiple_of(STEP)
+                // One occurrence is no repetition, whatever the limit.
                 && let Some((length, passage)) = repeated(&self.window, most.max(2) as usize, self.in_call)
             {
                 let (keep, times) = (self.total - length + passage, (length / passage) as u32);
@@ -82,6 +84,7 @@ impl Repeats {
 /// Returns the length of the repetitions at the end of the text, and of the passage.
 fn repeated(text: &[u8], most: usize, in_call: bool) -> Option<(usize, usize)> {
     let tail = text.get(text.len().checked_sub(TAIL)?..)?;
+    // The tail itself is not found, but a position that overlaps it is.
     let mut end = text.len() - 1;
     for _ in 0..PLACES {
         let oldest = (text.len() - TAIL).saturating_sub(LONGEST);

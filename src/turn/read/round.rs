@@ -137,9 +137,11 @@ impl Read {
             let is_full = shared.context_full.is_some();
             message.entries.iter_mut().for_each(|entry| say_limit(entry, is_full));
         }
+        // If the message only mends a shown call, the answer beside the first one stands.
         let blank = (message.is_blank() || only_repeats_us(&message, shared)) && self.standing.is_empty();
         let has_tools = !shared.setup.catalog.is_empty();
         let offers = shared.setup.catalog.offered().next().is_some() && shared.output.is_none();
+        // A model that made a call has acted, and it is told only once.
         let may_announce = offers && !self.act_told && !message.has_calls();
         let judge = Judge {
             shared,
@@ -151,6 +153,7 @@ impl Read {
             announced: may_announce.then(|| announced(&message.spoken().0)).flatten(),
         };
         let next = judge.next();
+        // Only in these cases the model is told about rejected calls.
         let feedback = matches!(next, Next::Run | Next::Correct);
         let told: Vec<u32> =
             message.entries.iter().filter(|e| feedback && judge.corrects(e)).map(|e| e.index).collect();
@@ -203,6 +206,7 @@ impl Read {
             return next;
         };
         let found = find(schema, &self.answer).or_else(|problem| {
+            // At first the model is asked for JSON.
             let was_corrected = shared.corrections > 0 && *finish == FinishReason::Stop;
             was_corrected.then(|| only_text(schema, &self.answer)).flatten().ok_or(problem)
         });
@@ -243,6 +247,7 @@ impl Read {
         shared: &mut Shared,
     ) -> Result<Kept, TurnError> {
         cut(&mut message, told, shared);
+        // A constraint may have the call as JSON; the history teaches the prompt's syntax.
         if shared.held == Some(Constrained::Calls) {
             for entry in &mut message.entries {
                 if let Ok(call) = &entry.result
@@ -315,6 +320,7 @@ pub(in crate::turn) fn only_repeats_us(message: &EndedMessage, shared: &Shared) 
         }
         _ => None,
     });
+    // The message after a shown result is an answer, in the last line if the dialect has a line before it.
     let examples = wording.system_apart(&shared.choice).map(|(_, examples)| examples).unwrap_or_default();
     let answers = examples.into_iter().filter(|example| example.follows).map(|example| example.call);
     let ours = notes.chain([wording.note(ModelNote::LastRound)]).any(|note| note.trim() == said);

@@ -73,13 +73,16 @@ fn problem(call: &Call, told: &ShownContext<'_>) -> Option<String> {
     let arguments = call.arguments.as_object()?;
     let path = text_of(arguments, PATHS).filter(|(name, _)| tool.has_parameter(name))?.1;
     let edits = edits(tool, arguments);
+    // A model that insists may know more than the conversation: the tool has the last word.
     if edits.is_empty() || was_told(call, path, told) {
         return None;
     }
     let mut shown = FileContents::of(path, told);
+    // If a part of the file was not shown, the old text may be in it.
     let whole = shown.whole.take()?;
     for (place, old, new) in edits {
         let old = plain(old).trim_matches('\n').to_owned();
+        // An empty old text is in every file.
         if !old.trim().is_empty() && !shown.texts.iter().any(|text| text.contains(&old)) {
             let said = format!("{place}: {NOT_SHOWN} {}", Value::from(path));
             let lines = nearest(&whole, &old);
@@ -88,6 +91,7 @@ fn problem(call: &Call, told: &ShownContext<'_>) -> Option<String> {
                 false => format!("{said}; the nearest lines are:\n{}", lines.join("\n")),
             });
         }
+        // A later edit of the same call may change what this one writes.
         shown.texts.push(plain(new));
     }
     None
@@ -109,6 +113,7 @@ fn edits<'a>(tool: &Tool, arguments: &'a Map<String, Value>) -> Vec<(String, &'a
         let ((name, old), (_, new)) = (text_of(object, OLD)?, text_of(object, NEW)?);
         Some((format!("{at}/{name}"), old, new))
     };
+    // A pattern does not occur as text: `port = \d+`.
     if arguments.iter().any(is_pattern) {
         return Vec::new();
     }
@@ -138,6 +143,7 @@ fn was_told(call: &Call, path: &str, told: &ShownContext<'_>) -> bool {
 
 /// Returns `true` if a text of the call's arguments is the path.
 fn names(call: &Call, path: &str) -> bool {
+    // `./a.toml` is `a.toml`.
     let bare = |path: &str| path.trim().trim_start_matches("./").to_owned();
     let mut arguments = call.arguments.as_object().into_iter().flatten();
     arguments.any(|(_, value)| value.as_str().is_some_and(|text| bare(text) == bare(path)))
@@ -194,6 +200,7 @@ impl FileContents {
         {
             written(&value, &mut inner);
         }
+        // In `{"content": "…", "size": 70}` the file is the text that takes up most of the result.
         let content = inner.iter().find(|inner| inner.len() * 2 > text.len()).map_or(text, String::as_str);
         let numbered = without_numbers(content);
         let begins = numbered.as_ref().is_none_or(|(first, _)| *first <= 1);
@@ -209,6 +216,7 @@ impl FileContents {
 /// Returns `true` for a part of a file, and for a text that is not of a file.
 fn is_cut(text: &str) -> bool {
     let text = text.to_lowercase();
+    // A file of several lines may speak of errors.
     let is_error = text.trim().lines().count() < 2 && ERRORS.iter().any(|word| text.contains(word));
     let leaves_out = || text.lines().any(|line| matches!(line.trim(), "..." | "…"));
     text.trim().is_empty()
@@ -226,6 +234,7 @@ fn shows_all(call: &Call) -> bool {
         !value.is_null() && PARTS.iter().any(|part| name.contains(part))
     };
     let reads = |name: &str| {
+        // `readFile` is read as `read_file`.
         let parted: String =
             name.chars().flat_map(|c| c.is_uppercase().then_some('_').into_iter().chain([c])).collect();
         let parted = parted.to_lowercase();
@@ -265,6 +274,7 @@ fn without_numbers(text: &str) -> Option<(usize, String)> {
             .lines()
             .map(|line| match numbered(line, separator) {
                 Some((number, rest))
+                    // Lines of the file may begin with numbers of their own; line numbers are consecutive.
                     if numbers.last().is_none_or(|last: &usize| last.checked_add(1) == Some(number)) =>
                 {
                     numbers.push(number);
@@ -275,6 +285,7 @@ fn without_numbers(text: &str) -> Option<(usize, String)> {
             .collect();
         (numbers, lines.join("\n"))
     });
+    // Of equal separators the last one wins, which is the first of the table: `| ` and not `|`.
     let (numbers, text) = all.max_by_key(|(numbers, _)| numbers.len())?;
     Some((*numbers.first()?, text))
 }
@@ -283,6 +294,7 @@ fn without_numbers(text: &str) -> Option<(usize, String)> {
 fn numbered<'t>(line: &'t str, separator: &str) -> Option<(usize, &'t str)> {
     let line = line.trim_start();
     let (digits, rest) = line.split_at(line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len());
+    // `plain` has removed the blank after the separator of an empty line.
     let is_empty = rest == separator.trim_end();
     Some((digits.parse().ok()?, if is_empty { "" } else { rest.strip_prefix(separator)? }))
 }
@@ -304,8 +316,10 @@ fn nearest<'t>(file: &'t str, text: &str) -> Vec<&'t str> {
     // A line of a frame of the program must not be copied.
     let lines: Vec<&str> = file.lines().filter(|line| !line.contains("tool_")).take(COMPARED.0).collect();
     let scores: Vec<usize> = lines.iter().map(likeness).collect();
+    // One line on either side is shown, too, so the window is two lines shorter than the limit.
     let size = text.lines().count().clamp(1, NEAREST - 2).min(lines.len().max(1));
     let sums = scores.windows(size).map(|window| window.iter().sum::<usize>()).enumerate();
+    // Of equal windows the last one wins, which is the first of the file.
     match sums.rev().max_by_key(|(_, sum)| *sum) {
         Some((at, sum)) if sum > 0 => lines[at.saturating_sub(1)..(at + size + 1).min(lines.len())].to_vec(),
         _ => Vec::new(),

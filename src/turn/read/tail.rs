@@ -27,6 +27,7 @@ pub(super) fn is_tail(text: &str) -> bool {
     let mut rest = text;
     loop {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || "}])\"'`,;:".contains(c));
+        // The rest of the closing tag may follow.
         if rest.is_empty() || rest == "<" {
             return true;
         }

@@ -32,6 +32,7 @@ impl Body {
         };
         self.held.push_str(text);
         let start = self.held.trim_start();
+        // An object begins here, or a code fence around one.
         let is_start = (start.is_empty() && self.held.len() < INDENT) || start.starts_with(['{', '`']);
         if !(is_start && self.calls_nothing() && reader.due().is_some()) {
             self.release(emit);
@@ -63,6 +64,7 @@ impl Body {
         if !is_known && tool.parameters().next().is_some() {
             return;
         }
+        // The text is the call: neither the caller nor the history gets it a second time.
         self.held.clear();
         self.collector.take_content();
         let (index, raw, text) = (self.next, reader.displays.setup.natives.taught(&call), call.raw_arguments.clone());
@@ -78,6 +80,7 @@ impl Body {
 fn object_alone(text: &str) -> Option<Map<String, Value>> {
     let text = text.trim();
     let fenced = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
+    // The language of the fence: `json`.
     let inner = fenced.map_or(text, |text| text.trim_start_matches(char::is_alphanumeric));
     serde_json::from_str(inner.trim()).ok()
 }
