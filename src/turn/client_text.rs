@@ -104,6 +104,7 @@ impl ClientText {
             AgentEvent::CallRejected { index, rejected } if !rejected.stays_in_text() => {
                 self.rejected.insert(*index, (**rejected).clone());
             }
+            // The calls are reported again in their new role.
             AgentEvent::Reclassified { .. } => self.rejected.clear(),
             AgentEvent::RoundFinished { finish, .. } => self.finish.clone_from(finish),
             _ => {}
@@ -159,6 +160,7 @@ impl ClientText {
         }
         if !self.in_round {
             all = without_blank_lines(&all).to_owned();
+            // The text of two rounds is one answer for the client, so it is parted like paragraphs.
             if !self.shown.is_empty() {
                 all.insert_str(0, "\n\n");
             }
@@ -192,6 +194,7 @@ impl ClientText {
 
     /// Holds back the following text of this round, since the call may be requested once more.
     fn doubt(&mut self) {
+        // Text that is held for another reason is not released with the call.
         self.doubted |= !self.holds;
         self.holds = true;
     }
@@ -241,6 +244,7 @@ impl ClientText {
                 let pieces = self.end(finished.output.map(|value| value.to_string())).collect();
                 let is_whole = matches!(finished.reason, StopReason::Answered | StopReason::Refused { .. });
                 let reason = match self.finish.take() {
+                    // The client may know the endpoint's own word.
                     Some(FinishReason::Other(word)) => FinishReason::Other(word),
                     _ if is_whole => FinishReason::Stop,
                     _ => FinishReason::Length,
@@ -286,6 +290,7 @@ impl ClientText {
     /// Returns white space at the end of an answer.
     fn rest(&mut self) -> Option<ClientPiece> {
         let blank = std::mem::take(&mut self.blank);
+        // Blank text alone is no answer.
         (self.in_round && !blank.is_empty()).then_some(ClientPiece::Text(blank))
     }
 

@@ -23,6 +23,8 @@ impl Displays<'_> {
     /// Returns `true` if a call of the tool is shown instead of run. A display-only call that is not allowed is handled
     /// like any other: it is denied.
     pub(super) fn shows(&self, server: Option<&str>, tool: &str) -> bool {
+        // A call that the choice or the policy forbids is denied like any other, so that the model is told
+        // why.
         self.is_display_only(server, tool)
             && self.choice.admits(server, tool)
             && !self.setup.config.policy.denies(server, tool)
@@ -36,6 +38,8 @@ impl Displays<'_> {
         match call.provenance {
             Provenance::Plain => false,
             Provenance::InALine => {
+                // Templates of some families put a call directly after prose (DeepSeek, Kimi); without a
+                // marker it may be any JSON.
                 let is_handed_out = hands_out && call.dialect.has_marker();
                 !is_handed_out && !self.shows(call.server.as_deref(), &call.tool)
             }

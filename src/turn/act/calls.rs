@@ -96,8 +96,11 @@ impl Act {
         if admitted > 0 {
             shared.corrections = 0;
             shared.choice = choice.after_first_call();
+        // A message whose only calls are of built-in tools is neither a mistake nor a step.
         } else if described == 0 {
             shared.corrections += 1;
+            // A model that makes only calls that are not run again is asked for its answer, as in the last
+            // round.
             shared.closing = repeated.filter(|_| shared.corrections >= shared.setup.config.max_corrections);
         }
         self.ask_next(shared)
@@ -119,6 +122,7 @@ impl Act {
             return shared.answer_with(&call.id, Status::Denied, refusal).map(|()| Admission::Refused);
         }
         let shows = shared.displays().shows(request.server.as_deref(), &request.tool);
+        // A display-only call changes nothing, so no failure stops it.
         if let Some(failed) = failures.stopping(&lane).filter(|_| !shows) {
             return shared
                 .answer_with(&call.id, Status::Denied, ModelNote::NotRunAfter(failed))
@@ -147,6 +151,7 @@ impl Act {
         approval: Approval,
         shared: &mut Shared,
     ) -> Result<(), TurnError> {
+        // The answer may come after its question was withdrawn.
         let open = self.asked && self.questions.front().is_some_and(|request| request.id == id);
         let question = if open { self.questions.pop_front() } else { None };
         let request = question.ok_or_else(|| TurnError::NotAsked { id: id.to_owned() })?;
@@ -164,6 +169,7 @@ impl Act {
                     Some(text) => shared.answer(id, Outcome::new(Status::Denied, text))?,
                     None => shared.answer_with(id, Status::Denied, ModelNote::Declined)?,
                 }
+                // The order still has the call here: `stop_after` looks for those after it.
                 self.stop_after(id, &request.tool, shared)?;
                 self.order.leave(id);
                 self.start(shared);
@@ -189,6 +195,8 @@ impl Act {
             shared.warn(notice);
         }
         let tool = tool.unwrap_or_default();
+        // From the second equal result on the model is told at once, since it would repeat the call up to the
+        // limit.
         if shared.same_results(id) > 1 {
             let note = shared.setup.wording().note(ModelNote::SameResult(&tool));
             shared.conversation.push_note(note)?;
@@ -228,6 +236,7 @@ impl Act {
         let found = catalog.find(request.server.as_deref(), &request.tool).ok();
         let annotations: Option<&Annotations> = found.and_then(|found| found.tool.annotations.as_ref());
         let (server, tool) = (request.server.as_deref(), &request.tool);
+        // Nothing runs for a display-only call, so it needs no approval.
         let shows = shared.displays().shows(server, tool);
         let judged = shared.setup.config.policy.judge(
             server,
@@ -237,6 +246,7 @@ impl Act {
         );
         let decision = match shows {
             true => Decision::Allow,
+            // A model may ask for approval, but not wave it: the policy's decision is the least.
             false if wants_approval(&request.arguments) => judged.decision.max(Decision::Ask),
             false => judged.decision,
         };
@@ -246,6 +256,7 @@ impl Act {
                 shared.answer_with(&call.id, Status::Denied, ModelNote::NotAllowed)?;
                 return Ok(false);
             }
+            // The reasons up to `Repeated` are about this call, so they hold for an allowed tool, too.
             _ if doubted => AskReason::Untrusted,
             _ if call.untagged => AskReason::NoReasoningTag,
             _ if shared.displays().doubts(&call.call) => AskReason::of(call.call.provenance),
@@ -303,6 +314,7 @@ impl Act {
     fn ask_next(&mut self, shared: &mut Shared) -> Result<(), TurnError> {
         while let Some(request) = self.questions.front_mut() {
             let granted = self.granted.get(&(request.server.clone(), request.tool.clone()));
+            // An earlier question of the same message may have granted the tool.
             if let (AskReason::FirstUse, Some(before)) = (request.reason, granted) {
                 request.changes = before.changes(&shared.setup.definition(request.server.as_deref(), &request.tool));
                 if request.changes.is_empty() {
@@ -340,6 +352,7 @@ fn left_open<'p>(part: &'p Part, failures: &mut Failures, shared: &Shared) -> Op
     };
     let answered = shared.conversation.answered();
     let Some(outcome) = answered.iter().find(|a| a.id == call.id).map(|a| a.outcome) else { return Some(call) };
+    // A resumed turn has outcomes from before its suspension.
     if !matches!(outcome.status, Status::Result | Status::Displayed) {
         let (server, tool) = (call.call.server.as_deref(), &call.call.tool);
         failures.add(Lane::of(server, tool, &shared.setup.catalog), tool);
@@ -363,16 +376,19 @@ fn is_led(request: &ApprovalRequest, annotations: Option<&Annotations>, shared: 
     let (server, arguments) = (request.server.as_deref(), Some(&request.arguments));
     let config = &shared.setup.config;
     let is_untrusted = |server: Option<&str>| server.is_some_and(|name| config.untrusted.iter().any(|own| own == name));
+    // `can_be_led` leaves out what the policy allows by name, and reads of other servers.
     if config.untrusted.is_empty()
         || !config.policy.can_be_led(server, &request.tool, annotations, arguments, &config.untrusted)
     {
         return false;
     }
+    // The prompt has the server's own words, even before its first result.
     if shared.setup.catalog.servers().iter().any(|server| is_untrusted(server.name.as_deref()) && server.has_words()) {
         return true;
     }
     let is_open = |call: &HistoryCall| shared.conversation.pending().any(|pending| pending.id == call.id);
     let mut calls = shared.conversation.messages().flat_map(|message| message.calls());
+    // A call without an outcome has put no text into the conversation.
     calls.any(|call| is_untrusted(call.call.server.as_deref()) && !is_open(call))
 }
 
@@ -410,6 +426,7 @@ fn answer_own(kind: BuiltIn, request: &ApprovalRequest, shared: &mut Shared) -> 
     let given = |key: &str| request.arguments.get(key).and_then(Value::as_str).unwrap_or_default();
     let (wording, catalog) = (shared.setup.wording(), &shared.setup.catalog);
     let outcome = match kind {
+        // If requests carry the tools, the next one offers those that were found.
         BuiltIn::Find if shared.native => shared.setup.native_wording().find(catalog, given("query")),
         BuiltIn::Find => wording.find(catalog, given("query")),
         BuiltIn::Describe => wording.describe(catalog, given("tool")),
@@ -422,6 +439,7 @@ fn answer_own(kind: BuiltIn, request: &ApprovalRequest, shared: &mut Shared) -> 
 fn read_on(request: &ApprovalRequest, shared: &Shared) -> Outcome {
     let given = |key: &str| request.arguments.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let wording = shared.setup.wording();
+    // `result` may be left out: then the newest long one is meant, since results come newest first.
     let mut long = shared.results().filter(|(_, text)| text.len() > wording.shown_of_results());
     let meant = match given("result") {
         Some(wanted) => shared.results().find(|(id, _)| *id == wanted),
@@ -447,6 +465,7 @@ fn started(request: &ApprovalRequest, shared: &mut Shared) {
 fn request(call: &HistoryCall, catalog: &Catalog) -> ApprovalRequest {
     let (tool, arguments) = (call.call.tool.clone(), arguments(&call.call));
     let mut server = call.call.server.clone();
+    // A tool of this name that a server offers is its own.
     if tool == ACCESS_RESOURCE && catalog.find(server.as_deref(), &tool).is_err() {
         let uri = arguments.get("uri").and_then(Value::as_str).unwrap_or_default();
         if let Some(found) = catalog.resource_server(server.as_deref(), uri) {

@@ -61,6 +61,7 @@ impl Order {
     pub(super) fn stop_after(&mut self, id: &str) -> Vec<String> {
         let Some(at) = self.0.iter().position(|place| place.id == id) else { return Vec::new() };
         let failed = self.0[at].lane.clone();
+        // A running call cannot be stopped any more.
         let is_stopped =
             |place: &mut QueuedCall| !matches!(place.state, QueuedState::Running) && place.lane.is_stopped_by(&failed);
         self.0.extract_if(at + 1.., is_stopped).map(|place| place.id).collect()

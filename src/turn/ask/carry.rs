@@ -21,6 +21,7 @@ pub(super) fn thoughts(config: &TurnConfig, conversation: &Conversation) -> Vec<
     let counter = config.tokens.clone().unwrap_or_default();
     let mut left = config.carry_tokens;
     let entries = conversation.entries().iter().rev();
+    // The reasoning about an earlier question is never shown again.
     let messages = entries.take_while(|e| !matches!(e, HistoryEntry::User(_))).filter_map(|entry| match entry {
         HistoryEntry::Assistant(message) => Some(message.reasoning.trim()),
         _ => None,
@@ -48,6 +49,7 @@ fn clipped(text: &str, cap: usize, counter: &TokenCounter) -> String {
         let tail = chars[chars.len() - (kept - kept / 4)..].first().map_or(text.len(), |(at, _)| *at);
         format!("{}{GAP}{}", &text[..head], &text[tail..])
     };
+    // Tokens can only be counted, so the longest cut that fits is searched for.
     let (mut low, mut high) = (0, chars.len() - 1);
     while low < high {
         let middle = low + (high - low).div_ceil(2);

@@ -40,6 +40,7 @@ fn due(model: &RoundModel, is_told_under_grammar: bool, shared: &Shared) -> Opti
         Asking::Narrowed(narrowed) => return shared.setup.narrowed(narrowed, thinking(model)),
         Asking::Text { .. } => return Some(Arc::new(Constraint::fenced())),
         Asking::Answer if shared.output.is_some() => return answer(required, shared),
+        // Prose is constrained by leaving out `<`, so only calls that begin with a tag can be excluded.
         Asking::Answer => return shared.setup.openers().are_tags().then(|| Arc::new(Constraint::prose())),
         Asking::Measured if is_told_under_grammar => {
             if let Some(calls) = calls(&shared.choice, model, shared) {
@@ -55,6 +56,7 @@ fn due(model: &RoundModel, is_told_under_grammar: bool, shared: &Shared) -> Opti
         Some(Mending::Output) => answer(required, shared),
         Some(Mending::Calls) => calls(&shared.choice, model, shared),
         None if needs_call => calls(&shared.choice, model, shared),
+        // Where no call may be made, the message can only be the answer.
         None if !shared.may_call() => answer(required, shared),
         None => shared.setup.begun_calls(),
     }
@@ -65,6 +67,7 @@ fn due(model: &RoundModel, is_told_under_grammar: bool, shared: &Shared) -> Opti
 fn may_answer(model: &RoundModel, shared: &Shared) -> bool {
     let threshold = shared.call_threshold();
     let is_told = threshold.exp() > 1.0 / f64::from(ALTERNATIVES);
+    // Prose excludes `<`, so reasoning in tags could not be written either.
     is_told && shared.setup.openers().are_tags() && thinking(model) == Thinking::Off
 }
 

@@ -51,6 +51,7 @@ impl Cost {
     /// Records a request to the model.
     pub(super) fn sends(&mut self, counter: Option<&TokenCounter>, request: &Request) {
         self.sent = counter.map(|counter| {
+            // The model's last message was not in an earlier prompt, so nothing from it on can be cached.
             let own = request.messages.iter().rposition(|m| m.role == Role::Assistant).unwrap_or(0);
             let tokens = count(counter, request) as u64;
             let images = request.messages.iter().map(image_tokens).sum::<usize>() as u64;
@@ -123,6 +124,7 @@ impl RequestSize {
         // An image may count next to nothing.
         let least = self.tokens - self.images;
         let few = read * 10 < least * 6 && least - read > 500;
+        // Half as much again is for the difference between two tokenizers.
         let uncached = self.new < self.tokens && read <= self.new + self.new / 2;
         // Few tokens alone are no proof: they may be an uncached rest, or the count of a cache hit.
         few && read >= LEAST_CUT && !uncached

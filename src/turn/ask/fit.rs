@@ -82,6 +82,7 @@ pub(super) fn fitting(
     write: impl Fn(Trim) -> Result<Request, StopReason>,
 ) -> Result<Option<(Request, Trim)>, StopReason> {
     let whole = write(Trim::default())?;
+    // Without a known context nothing is left out.
     if windows.first().is_none_or(|window| window.fits(&whole)) {
         return Ok(Some((whole, Trim::default())));
     }
@@ -99,6 +100,7 @@ fn least(
     most: usize,
     mut is_enough: impl FnMut(usize) -> Result<bool, StopReason>,
 ) -> Result<Option<usize>, StopReason> {
+    // The largest one is tried first: if it is not enough, no other is.
     if !is_enough(most)? {
         return Ok(None);
     }

@@ -104,6 +104,7 @@ impl Ask {
     /// Decides how the next request offers the tools. Returns `true` if the endpoint has to be asked first.
     pub(in crate::turn) fn must_probe(&mut self, shared: &mut Shared) -> bool {
         let decided = shared.setup.natively(&self.model, self.model_name(shared));
+        // What the configuration leaves open, the endpoint has said earlier in the turn.
         let decided = decided.or_else(|| self.known.get(&self.model.name).copied());
         self.set_native(decided == Some(true), shared);
         if decided.is_none() {
@@ -156,6 +157,7 @@ impl Ask {
         self.cut_again = false;
         let (request, trim) = self.fitting(shared)?;
         let tokens = self.count(&request, shared);
+        // A short prompt fits every context, so the question is not worth its time.
         if tokens >= ASK_FROM && !shared.setup.measured.of(&self.model.name).asked {
             shared.actions.push_back(Action::AskContext(self.model.name.clone()));
             return Ok(false);
@@ -179,6 +181,8 @@ impl Ask {
         has_begun: bool,
         shared: &mut Shared,
     ) -> Result<(), StopReason> {
+        // `Native` forbids the prompt, a request without tools was refused for another reason, and a message
+        // that has begun cannot be requested again.
         if shared.setup.config.tools_mode != ToolsMode::Auto || !shared.native || has_begun {
             let help = if shared.native { "; without native calls the prompt describes the tools" } else { "" };
             return Err(StopReason::ModelFailed(ModelFailure::from(error).with_help(help)));
@@ -200,10 +204,13 @@ impl Ask {
         let reply = shared.setup.config.max_tokens.map_or(0, |tokens| tokens as usize);
         shared.setup.measured.refused(&self.model.name, (self.last.0, reply), prompt, context);
         let exceeded = StopReason::ContextExceeded { prompt, context, message };
+        // The endpoint's numbers are known after the first refusal, so a second shorter request would not
+        // help.
         if std::mem::replace(&mut self.cut_again, true) || has_begun {
             return Err(exceeded);
         }
         match self.fitting(shared) {
+            // An equal trim is the request that was refused.
             Ok((request, trim)) if trim != self.last.1 => {
                 self.resend(request, trim, shared);
                 Ok(())
@@ -245,6 +252,7 @@ impl Ask {
     /// fill the context, except for the few tokens that servers reserve.
     fn full(&self, shared: &Shared) -> Option<StopReason> {
         let (prompt, answer) = self.cost.tokens()?;
+        // An answer of the configured length was ended by that limit.
         let limited = shared.setup.config.max_tokens.is_some_and(|most| answer >= u64::from(most));
         let measure = shared.setup.measured.of(&self.model.name);
         let context = context(&shared.setup.config, measure).filter(|_| !limited)?;
@@ -326,6 +334,8 @@ impl Ask {
         request.stop.clone_from(&shared.setup.config.stop);
         self.offer(&mut request, shared);
         let missing = shared.setup.ways().missing(self.model_name(shared));
+        // Masked probabilities say nothing, a structure that is refused masks nothing, and reasoning comes
+        // before the call.
         let is_told_under_grammar = !(missing.unmasked || missing.structure || self.reasons());
         request.constraint = constraint(shared.native, &self.model, is_told_under_grammar, shared);
         if let Some(last) = request.messages.last_mut()
@@ -347,6 +357,7 @@ impl Ask {
         };
         let request = shared.request()?;
         let is_first = shared.said().iter().all(|said| !matches!(said, Said::Question(text) if *text != request));
+        // A request with tools keeps its history, and the form of an output is in the system text.
         if shared.native || shared.output.is_some() || !is_first {
             return None;
         }
@@ -379,13 +390,16 @@ impl Ask {
     /// Returns the purpose of the next request of a round in which the model may either call or answer.
     pub(in crate::turn) fn asking(&self, shared: &Shared) -> Asking {
         let config = &shared.setup.config;
+        // A required call, a correction and a last round leave the model no choice.
         let is_open = shared.choice == ToolChoice::Auto && shared.mending.is_none() && shared.may_call();
         let is_free =
             shared.client.is_free || shared.native || config.way == Way::Free || config.constrain == Constrain::Off;
+        // Without a constraint for calls the model's decision could not be enforced.
         if is_free || !is_open || calls(&shared.choice, &self.model, shared).is_none() {
             return Asking::Free;
         }
         let missing = shared.setup.ways().missing(self.model_name(shared));
+        // A model that reasons decides about the next step in its reasoning.
         let follows_results = !self.reasons() && shared.follows_results();
         match first(config.way, missing, follows_results) {
             Asking::Step => step(shared),
@@ -462,6 +476,8 @@ impl Ask {
     fn messages_of(&self, native: bool, layout: &Layout, shared: &Shared) -> Result<Vec<Message>, WordingError> {
         let wording = if native { self.native_wording(shared) } else { self.prompt_wording(shared) };
         // The results of the last round's calls would not be read any more.
+        // Only where the model chooses: a required call still has to be made, and a request for the answer
+        // says so itself. In the only round there is no result yet.
         let closes = shared.is_last_round()
             && shared.round > 1
             && shared.choice == ToolChoice::Auto
@@ -518,6 +534,7 @@ impl Ask {
 /// Returns the purpose of the request after results.
 fn step(shared: &Shared) -> Asking {
     let admitted = |narrowed: &Narrowed| shared.setup.admits(narrowed);
+    // What the request says comes before what results lead to.
     let named = shared.looked_up_by_name().or_else(|| shared.searched_wider());
     let named = named.or_else(|| shared.searched_as_said()).or_else(|| shared.listed_lookup());
     let named = named.or_else(|| shared.found_file());

@@ -91,6 +91,8 @@ impl PromptWording {
             Prompt::new(Options { tool_choice, max_calls: config.max_calls, tokens, ..options.clone() })
         };
         let prompt = with(config.tool_choice.clone())?;
+        // The prompt of a required call says that one is required, so there is another one for the time after
+        // it.
         let met = Some(config.tool_choice.after_first_call()).filter(|met| *met != config.tool_choice);
         let once_met = met.map(with).transpose()?;
         let native = |prompt: &Prompt| -> Result<PromptText, PromptError> {
@@ -213,6 +215,7 @@ impl Wording for PromptWording {
         let mut texts: Vec<String> = Vec::new();
         texts.extend(thought.transpose().map_err(failed)?);
         texts.extend(replies.notes.iter().map(|note| noted(note)));
+        // Notes alone need no results message; without them there must be some text.
         if !(replies.answered.is_empty() && replies.rejected.is_empty()) || replies.notes.is_empty() {
             texts.push(self.templates.results(replies)?);
         }
@@ -230,6 +233,7 @@ impl Wording for PromptWording {
             (Lang::Zh, things) => format!("对于 {things}，下一步是什么？请写出下一个调用。"),
         };
         let answer = answer(options.lang, missing);
+        // Only the compact style ends its results with the line that is replaced here.
         (!self.is_native() && options.style == PromptStyle::Compact).then_some(Closing { either, call, answer })
     }
 

@@ -95,6 +95,7 @@ impl ConversationText {
     fn person_names(&self, text: &str) -> bool {
         let (said, wanted): (Vec<String>, Vec<String>) = (words(&self.person).collect(), words(text).collect());
         let is_said = |(said, wanted): (&String, &String)| {
+            // `return` names the choice `returned`; a shorter word may begin any other.
             said == wanted || said.len() > STEM && wanted.starts_with(said.as_str())
         };
         let are_said = |words: &[String]| words.iter().zip(&wanted).all(is_said);
@@ -158,12 +159,15 @@ impl ConversationText {
         }
         let is_said = self.is_text_said(text);
         let is_like = |word: String| self.has_word_like(&word);
+        // Every word of a text with digits has to be said, since a wrong digit makes another thing;
+        // `tomorrow` says a date in other words.
         is_said || if has_digit { words(text).all(is_like) || self.speaks_of_time() } else { words(text).any(is_like) }
     }
 
     /// Returns `true` if a word, or one with the same stem, was said.
     fn has_word_like(&self, word: &str) -> bool {
         let stem: String = word.chars().take(STEM).collect();
+        // A word shorter than the stem has none.
         let is_like = |said: &String| said == word || stem.chars().count() == STEM && said.starts_with(&stem);
         self.words.iter().any(is_like)
     }
@@ -191,8 +195,10 @@ fn is_foreign(text: &str) -> bool {
 /// Returns the text that the model wrote into the frame of a result, which it copied with the result.
 fn out_of_frame(text: &str) -> Option<&str> {
     let (_, inner) = text.trim().strip_prefix(&format!("<{RESULT} "))?.split_once('>')?;
+    // The model may leave out the end of the frame.
     let inner = inner.rsplit_once(&format!("</{RESULT}")).map_or(inner, |(inner, _)| inner);
     let inner = inner.strip_prefix('\n').unwrap_or(inner);
+    // A frame may have been copied into a frame.
     Some(out_of_frame(inner).unwrap_or(inner))
 }
 

@@ -45,10 +45,12 @@ pub(crate) fn is_question(text: &str) -> bool {
     let ends = text.char_indices().filter(is_end).map(|(at, c)| at + c.len_utf8()).chain([text.len()]);
     let mut from = 0;
     let sentences = ends.map(|end| text[std::mem::replace(&mut from, end)..end].trim());
+    // A mark alone is no sentence.
     let sentences = sentences.filter(|one| one.len() > 1);
     let (asked, told): (Vec<&str>, Vec<&str>) = sentences.partition(|one| one.ends_with(['?', '？']));
     let tells = |one: &&str| TELLING.iter().any(|word| one.starts_with(word));
     let rest = MAY_I.iter().fold(text.clone(), |rest, words| rest.replace(words, ""));
+    // Of two questions or a question and an instruction, one may ask for a change: `Close T-1. What is left?`
     asked.len() == 1 && told.iter().all(tells) && !REQUESTS.iter().any(|words| rest.contains(words))
 }
 

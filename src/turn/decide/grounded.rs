@@ -215,6 +215,7 @@ impl ConversationText {
 
     /// Returns the member of a tool that an identifier belongs to according to the user's words.
     pub(in crate::turn) fn kind_named(&self, id: &str) -> Option<&str> {
+        // A word without a digit is a name.
         let is_id = id.len() > 1 && id.contains(|c: char| c.is_ascii_digit());
         let lower = id.to_lowercase();
         if let Some(own) = self.kind_by_prefix(&lower).filter(|_| is_id) {
@@ -223,7 +224,9 @@ impl ConversationText {
         let (before, _) = self.person.split_once(&lower).filter(|_| is_id)?;
         let mut members = self.members.iter().map(String::as_str);
         let mut words = words(before).collect::<Vec<_>>().into_iter().rev();
+        // In "orders O-1 and O-2" the other identifiers of the list are between the noun and this one.
         let is_beside = |word: &String| word.contains(|c: char| c.is_ascii_digit()) || word.len() == 1 || word == "and";
+        // "order no. O-1" names the order, not the number.
         let noun = words.find(|word| !is_beside(word) && word != "or" && !is_id_word(word.trim_end_matches('s')))?;
         let noun = noun.trim_end_matches('s');
         members.find(|own| kind_of_id(own).is_some_and(|kind| kind == noun))
@@ -258,6 +261,7 @@ impl ConversationText {
             let leading = objects(&found.value).into_iter().flatten().filter(|member| leads(*member));
             of_results.entry(found.result).or_default().extend(leading.map(|(_, value)| value));
         }
+        // `Europe/Berlin` has the form of a path.
         let is_path = |word: &str| file_name(word).is_some() && !is_zone(word) && !is_said(word);
         let has_path = || self.results.iter().any(|result| pieces(result).any(is_path));
         of_results.values().any(|values| values.len() == 1) || members.iter().any(|name| takes_path(name)) && has_path()
@@ -290,11 +294,13 @@ impl ConversationText {
     pub(in crate::turn) fn only_new_path<'a>(&self, arguments: impl Iterator<Item = &'a Value>) -> Option<String> {
         let used: Vec<String> = arguments.flat_map(texts).collect();
         let is_new = |path: &&str| {
+            // An address and a zone have the form of a path.
             let is_whole = file_name(path).is_some() && !path.contains("://") && !is_zone(path);
             is_whole && !self.person.contains(&path.to_lowercase()) && used.iter().all(|text| text != path)
         };
         let mut paths: Vec<&str> = self.results.iter().flat_map(|result| pieces(result)).filter(is_new).collect();
         paths.dedup();
+        // Of several paths none is certain to be the next one.
         let [path] = paths[..] else { return None };
         Some(path.to_owned())
     }
@@ -323,11 +329,13 @@ impl ConversationText {
         let has_own = |object: &Map<String, Value>| object.iter().any(|own| is_own(&own));
         let mut best = counted.into_iter().filter(|(count, object, _)| *count == most && has_own(object));
         let (Some((_, object, kind)), None) = (best.next(), best.next()) else { return Vec::new() };
+        // If all words of the question are in the results, the answer is there, too.
         if most == 0 || !self.has_open_words(question, calls) {
             return Vec::new();
         }
         let name = |name: &str| match is_id(name) && name != "id" {
             true => name.to_owned(),
+            // A bare `id` or `number` is of the kind that the tool lists.
             false => id_of(if is_id_word(name) { kind } else { name }),
         };
         object.iter().filter(is_own).map(|(own, value)| (name(own), value)).collect()
@@ -369,6 +377,7 @@ impl ConversationText {
 
     /// Returns `true` if a text comes from an example.
     fn is_shown(&self, text: &str) -> bool {
+        // A single word of an example may be the user's as well.
         let is_said = || text.contains([' ', ':']) && self.shown_results.iter().any(|shown| shown.contains(text));
         self.examples.contains(text) || is_said()
     }
@@ -384,6 +393,8 @@ impl ConversationText {
             _ => return true,
         };
         let is_thing = names_a_thing(name, &text);
+        // A text that names nothing is the model's to write, and what the schema gives needs no one to say
+        // it.
         if !(is_thing || self.is_shown(&text)) || is_in_schema(name, value, tool.input_schema.as_ref()) {
             return true;
         }
@@ -392,6 +403,7 @@ impl ConversationText {
         }
         let lower = text.to_lowercase();
         let is_said = self.person.contains(&lower);
+        // The result that has the value may be the error about it.
         if self.failed.contains(&text) && !is_said {
             return false;
         }
@@ -400,6 +412,8 @@ impl ConversationText {
             let is_word = text.chars().all(char::is_alphabetic);
             let own = kind_of_id(name).unwrap_or_default();
             let is_of_kind = |found: &KnownValue| !found.kind.is_empty() && own.ends_with(&*found.kind);
+            // A lookup may try a name; a change may not take `Monstera` for a record before records were
+            // listed.
             let were_listed = || !may_change(tool) || own.is_empty() || self.found.iter().any(is_of_kind);
             let has_none = || self.candidates(name, value, tool).is_empty();
             let is_id = !is_word || !self.results.is_empty() && were_listed() && has_none();
@@ -435,6 +449,8 @@ impl ConversationText {
         let names_kind = |kind: &str| !kind.is_empty() && kind_of_name(member).is_some_and(|own| own.ends_with(kind));
         let found = self.named(tool, |name, object, kind| {
             let is_name = || name == name_in(object) && names_kind(kind);
+            // `order_id` of any object, `id` of an object that `list_orders` gave, or its name for a member
+            // such as `pod_name`.
             is_same_member(name, member) || is_bare(name) && is_own(kind) || is_name()
         });
         let found = self.without_others(found, member);
@@ -531,6 +547,7 @@ struct Candidate<'v> {
 impl Candidate<'_> {
     /// Returns the significant words of the object that describe it.
     fn words(&self) -> HashSet<String> {
+        // `"on_call": true` is described by the name of the member.
         let is_so = self.object.iter().filter(|(_, value)| **value == true).map(|(name, _)| name.clone());
         self.object.values().flat_map(texts).chain(is_so).flat_map(|text| terms(&text)).collect()
     }
@@ -547,6 +564,7 @@ fn names_a_thing(member: &str, text: &str) -> bool {
     let is_word = !text.contains(char::is_whitespace) && has(&['/', '\\', '@', '-', '_', '#', '.', ':']);
     let has_digit = text.contains(|c: char| c.is_ascii_digit()) && text.contains(char::is_alphabetic);
     let is_thing = is_id(member) || !text.contains(char::is_whitespace) && (is_word || has_digit);
+    // Globs and templates name nothing. A day is a value that a model may compute, but no identifier.
     is_thing && text.len() > 1 && !has(&['*', '?', '{']) && (is_id(member) || !is_day(text))
 }
 

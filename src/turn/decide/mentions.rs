@@ -106,6 +106,7 @@ impl Mentions {
                 RequestPiece::Word(word) if !part.is_empty() && between.is_empty() && reader.at_thing() => {
                     between.push_str(word);
                 }
+                // The rest of the line is the text of a call: `Write a file with the text: Call Anna.`
                 RequestPiece::Colon if is_text(&between) && reader.at_text() => {
                     part.push(Thing { text: reader.take_text(), is_joined: false });
                     between.clear();
@@ -152,6 +153,8 @@ impl Mentions {
     pub(in crate::turn) fn are_done(&self, used: &Used, changes: usize) -> bool {
         let unnamed = self.unnamed();
         let is_enough = match self.has_things() {
+            // All parts that name something may be one kind of change; each that names nothing may be
+            // another: `and switch to it`.
             true => unnamed + usize::from(self.acts) <= changes,
             false => !self.joins_words && unnamed > 0 && unnamed <= changes,
         };
@@ -161,8 +164,13 @@ impl Mentions {
     /// Returns `true` if the arguments have all that the request names, and no part of it asks for a step: it asks to be
     /// told something, or names something.
     pub(in crate::turn) fn are_used(&self, used: &Used) -> bool {
+        // Of a request that names nothing only a single part is clear: it cannot be seen which of two were
+        // dealt with.
         let is_clear = self.has_things() || !self.joins_words && self.unnamed() <= 1;
+        // A part that names nothing and does not ask to be told something is a step: `and delete the longer
+        // one`.
         let steps = if self.has_things() { self.unnamed() - self.told } else { 0 };
+        // `all` names nothing that could be looked for in the calls.
         !self.wants_all && is_clear && steps == 0 && self.unused(used).is_empty()
     }
 
@@ -191,6 +199,8 @@ impl Mentions {
             let alike: Vec<&Thing> = self.things().filter(|other| shape(&other.text) == shape(&thing.text)).collect();
             let mut lists = self.parts.iter().flat_map(|part| part.chunk_by(|_, next| next.is_joined));
             let is_in = |list: &[Thing], other: &Thing| list.iter().any(|own| std::ptr::eq(own, other));
+            // Words of one shape may be of different kinds (`Zwaluw in Leiden`), unless they are joined in
+            // one list.
             alike.len() > 1
                 && alike.iter().all(|other| calls.has(&other.text))
                 && (is_distinct(&thing.text) || lists.any(|list| alike.iter().all(|other| is_in(list, other))))
@@ -201,6 +211,7 @@ impl Mentions {
     /// Returns the unused things that are in one list with this value; with `apart` also those of the same shape in
     /// other parts of the request.
     pub(in crate::turn) fn unused_beside(&self, value: &str, apart: bool, used: &Used) -> Vec<&str> {
+        // `Asia/Tokyo` has the words of `Tokyo`.
         let is_it = |thing: &Thing| thing.text.eq_ignore_ascii_case(value) || has_words(value, &thing.text);
         let mut found = Vec::new();
         for (at, part) in self.parts.iter().enumerate() {
@@ -226,6 +237,7 @@ fn shape(text: &str) -> (bool, String) {
     };
     let is_path = text.contains(['/', '\\']);
     let mut kinds: Vec<char> = if is_path { Vec::new() } else { text.chars().map(kind).collect() };
+    // `O-7` and `O-1042` have one shape.
     kinds.dedup();
     (is_path, kinds.into_iter().collect())
 }
@@ -273,6 +285,7 @@ impl Used {
 
     pub(in crate::turn) fn has(&self, thing: &str) -> bool {
         let thing = thing.to_lowercase();
+        // `America/New_York` uses `New York`.
         self.0.contains(&thing) || has_words(&self.0, &thing)
     }
 }
@@ -308,6 +321,7 @@ impl<'a> PieceReader<'a> {
         }
         if is_end(first) {
             self.rest = &self.rest[first.len_utf8()..];
+            // A comma does not begin a sentence, so a capital letter after it means something.
             self.is_first |= !matches!(first, ',' | '，' | '、' | ';' | '；');
             return Some(match first {
                 '、' => RequestPiece::Word("、"),
@@ -317,6 +331,7 @@ impl<'a> PieceReader<'a> {
             });
         }
         let is_first = std::mem::replace(&mut self.is_first, false);
+        // Signs of these scripts are no words.
         if !first.is_ascii() && first.is_alphanumeric() && is_unspaced(first) {
             return Some(RequestPiece::Word(self.unspaced()));
         }
@@ -328,6 +343,7 @@ impl<'a> PieceReader<'a> {
         if names(word) {
             return Some(RequestPiece::Thing(word.to_owned()));
         }
+        // Every sentence begins with a capital letter.
         if is_first || !is_capital(word) {
             return Some(RequestPiece::Word(word));
         }
@@ -346,6 +362,7 @@ impl<'a> PieceReader<'a> {
     /// Returns text of a script without spaces: up to other letters, or a single joining or separating word.
     fn unspaced(&mut self) -> &'a str {
         let known = JOINING.iter().chain(PARTING).filter(|word| self.rest.starts_with(**word));
+        // The longest one counts: `并且` begins with `并`.
         let end = match known.map(|word| word.len()).max() {
             Some(end) => end,
             None => {
@@ -371,6 +388,7 @@ impl<'a> PieceReader<'a> {
     }
 
     fn word(&mut self) -> &'a str {
+        // `把客厅（living room）的` parts the English words by Chinese signs.
         let is_inside = |c: char| !(c.is_whitespace() || is_unspaced(c) || QUOTES.iter().any(|q| q.0 == c || q.1 == c));
         let end = self.rest.find(|c| !is_inside(c)).unwrap_or(self.rest.len());
         let end = self.rest[..end].trim_end_matches([',', '.', ';', ':', '!', '?', ')', '\'']).len();
@@ -391,6 +409,7 @@ impl<'a> PieceReader<'a> {
             let Some(rest) = ahead.rest.strip_prefix(' ') else { return name };
             ahead.rest = rest;
             let word = ahead.word();
+            // An identifier after a name is a thing of its own: `Planning T-198`.
             if !is_capital(word) || names(word) {
                 return name;
             }
@@ -427,6 +446,7 @@ fn is_number(word: &str) -> bool {
 /// Returns `true` if a word names a thing: a path, an identifier, a number, an address.
 fn names(word: &str) -> bool {
     word.contains(|c: char| c.is_ascii_digit())
+        // Only a sign inside the word counts: `a.txt`, but not `etc.`
         || word.len() > 2 && word.trim_matches(|c: char| !c.is_alphanumeric()).contains(['/', '\\', '@', '_', '.', '#'])
 }
 

@@ -138,6 +138,7 @@ impl Decide {
         let likely = found.likely.or((found.calls && !is_held).then_some(0.0));
         Some(match likely {
             None => MessageDecision::Untold,
+            // Only a grammar masks alternatives; without one all of them may be calls.
             Some(_) if is_held && found.is_masked => MessageDecision::Masked,
             Some(likely) => {
                 let call = likely >= threshold;
@@ -172,6 +173,7 @@ impl Decide {
 /// billion parameters). The next call shows it: once the job is done, the model repeats a call that was answered.
 pub(super) fn first(way: Way, missing: Missing, follows_results: bool) -> Asking {
     match way {
+        // A decision that the endpoint does not enforce costs a request and changes nothing.
         _ if missing.structure => Asking::Free,
         Way::Measured | Way::Auto if follows_results => Asking::Step,
         Way::Measured | Way::Auto if !missing.probabilities => Asking::Measured,

@@ -108,11 +108,13 @@ fn names_one(word: &str) -> bool {
     let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     let is_mixed = is_plain && has(|c| c.is_ascii_digit()) && has(|c| c.is_ascii_alphabetic());
     let is_day = || {
+        // `2026-12-04T10` has the characters of an identifier.
         word.len() > 4
             && word.is_char_boundary(4)
             && word[..4].bytes().all(|b| b.is_ascii_digit())
             && word[4..].starts_with('-')
     };
+    // `d3` is an identifier, `12km` is an amount; a hash may begin with a digit: `9f3a21c`.
     is_mixed && (word.starts_with(|c: char| c.is_ascii_alphabetic()) || word.len() >= MIN_HASH && !is_day())
 }
 

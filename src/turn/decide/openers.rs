@@ -53,6 +53,7 @@ impl Openers {
     /// Returns the possible continuations of this text, which must have no leading white space.
     pub(in crate::turn) fn fits(&self, text: &str) -> Fits {
         let call = self.calls.iter().any(|opener| opener.starts_with(text) || text.starts_with(opener.as_str()));
+        // `TYPE: ` begins a call and an answer.
         let answer = call && self.answer.is_some_and(|answer| answer.starts_with(text));
         Fits { call, other: answer || self.reasoning.iter().any(|(open, _)| open.starts_with(text)) }
     }

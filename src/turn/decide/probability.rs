@@ -64,6 +64,7 @@ impl Probability {
 
     /// Records that reasoning arrived in a field of its own, so the text after it is the answer.
     pub(super) fn reasons_apart(&mut self) {
+        // Once tokens of the answer were counted, a late field must not discard them.
         if !self.has_begun {
             self.answers("");
         }
@@ -97,6 +98,7 @@ impl Probability {
         let others: f64 = others().filter(|(other, _)| is_call(other)).map(|(_, p)| p.exp()).sum();
         self.is_masked &= is_masked;
         self.is_unknown |= token.others.is_empty() && !text.is_empty();
+        // A beginning that is still open counts with its next token.
         let own = if fits.call && !goes_on { token.logprob.exp() } else { 0.0 };
         self.call += self.reached * (others + own);
         if let Some((close, after)) = reasoning {
@@ -111,6 +113,7 @@ impl Probability {
         Some(MessageStart {
             calls: fits.call,
             likely: (!self.is_unknown).then(|| self.call.ln()),
+            // If the message is no call, a mask would have forbidden it.
             is_masked: self.is_masked && fits.call,
         })
     }
