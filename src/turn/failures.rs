@@ -20,6 +20,7 @@ impl Lane {
     pub(super) fn of(server: Option<&str>, tool: &str, catalog: &Catalog) -> Self {
         let found = catalog.find(server, tool).ok().map(|found| found.tool);
         let is_read = catalog.is_read_only(server, tool);
+        // A call may leave out its server; the lane is that of the tool that it means.
         let server = found.map_or_else(|| server.map(str::to_owned), |tool| tool.server.clone());
         let own = found.and_then(|tool| catalog.server_of(tool));
         let offers = own.or_else(|| catalog.servers().iter().find(|offers| offers.name == server));
@@ -28,6 +29,7 @@ impl Lane {
 
     /// Returns `true` if the call may run while the earlier one runs.
     pub(super) fn is_free_of(&self, earlier: &Lane) -> bool {
+        // Reads cannot affect each other, and a server may be configured to run all its calls together.
         self.server != earlier.server || (self.is_read && earlier.is_read) || (self.parallel && earlier.parallel)
     }
 

@@ -32,6 +32,7 @@ impl<'a> Made<'a> {
     /// Creates a record of the call with its outcome; `None` if the call did not run.
     pub(super) fn new(call: &'a Call, is_read: bool, outcome: Option<&'a Outcome>) -> Option<Self> {
         let outcome = match outcome.map(|outcome| outcome.status) {
+            // A call that did not run repeats nothing.
             Some(Status::Denied | Status::Displayed) => return None,
             Some(Status::Cancelled) | None => None,
             Some(Status::Result | Status::ToolError | Status::TimedOut) => outcome,
@@ -76,6 +77,7 @@ pub(super) fn judge(made: &[Made<'_>], next: &Call, is_read: bool, max_same_resu
         return if is_repeated(made, next) { Verdict::Approve } else { Verdict::Run };
     }
     match same_results(made, next) {
+        // 0 is no limit.
         times if max_same_results > 0 && times >= max_same_results => Verdict::Refuse { times },
         _ => Verdict::Run,
     }
@@ -99,12 +101,14 @@ pub(super) fn same_results(made: &[Made<'_>], call: &Call) -> u32 {
     let mut times = 0;
     for before in made.iter().rev() {
         if is_equal(before.call, call) {
+            // A call that runs or was stopped says nothing about the result.
             let Some(outcome) = before.outcome else { continue };
             if !is_same(last.unwrap_or(outcome), outcome) {
                 break;
             }
             last = Some(outcome);
             times += 1;
+        // A change in between may have changed the result.
         } else if !before.is_read {
             break;
         }
@@ -121,6 +125,7 @@ fn is_repeated(made: &[Made<'_>], next: &Call) -> bool {
             let Some(start) = first.checked_sub(length) else { return false };
             made[start..first].iter().zip(&made[first..]).all(|(one, two)| one.repeats(two))
         };
+        // `test` and `edit` in turn are no loop as long as their results differ.
         is_equal(made[first].call, next) && (length == 1 || has_cycle(first))
     })
 }

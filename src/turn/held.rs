@@ -48,6 +48,7 @@ impl Turn {
         self.fit(message);
         let instead = match self.answered(message).cloned() {
             Some(call) => Some((self.after_answered(&call), MADE_BEFORE)),
+            // A question forbids every change, so that comes before what is wrong with one.
             None => self
                 .in_place_of_change(message)
                 .or_else(|| self.in_place_of_alike(message))
@@ -115,6 +116,7 @@ impl Turn {
             let narrowed = self.shared.after_failed(&call)?;
             return Some((self.narrowed(narrowed, &call)?, FAILED_BEFORE));
         }
+        // A further search with a tool that finds nothing gives way to other tools.
         if let Some(asking) = self.shared.searched_elsewhere(&call).and_then(|lookups| self.narrowed(lookups, &call)) {
             return Some((asking, LESS_FIT));
         }
@@ -141,6 +143,7 @@ impl Turn {
     /// Returns the request for the text of a change, if the model has written the whole of a result, or our frame of it,
     /// in its place.
     fn in_place_of_copied(&self, message: &EndedMessage) -> Option<Asking> {
+        // A narrowed call has the text that was asked for already.
         let is_free = matches!(self.shared.asking, Asking::Step | Asking::Held(_)) && self.shared.is_held_by_us();
         let calls = message.good_calls().filter(|calls| is_free && calls.len() == 1)?;
         let call = Some(calls[0]).filter(|call| self.shared.changes(call))?;
@@ -150,6 +153,7 @@ impl Turn {
         };
         let had_frame = |name: &str, text: &str| {
             let is_of = |repair: &Repair| matches!(repair, Repair::Unframed(at) if *at == format!("/{name}"));
+            // A single word in a frame is a value that was taken from the result.
             (text.is_empty() || text.contains(char::is_whitespace)) && call.repairs.iter().any(is_of)
         };
         let is_copied = |name: &str, text: &str| had_frame(name, text) || is_result(text);
@@ -164,8 +168,10 @@ impl Turn {
     pub(super) fn with_text(&mut self, message: &EndedMessage, finish: &FinishReason) -> Option<Asking> {
         let Asking::Text { call, member } = self.shared.asking.clone() else { return None };
         let own = call.arguments[&member].as_str().unwrap_or_default();
+        // The fence takes the line break at the end of the text.
         let end = if own.ends_with('\n') { "\n" } else { "" };
         let (said, _) = message.spoken();
+        // A text that was cut off, or that has a call, is not the file.
         let is_whole = *finish == FinishReason::Stop && message.is_text_alone();
         let text = fenced(&said).filter(|_| is_whole).map_or(own.to_owned(), |text| format!("{text}{end}"));
         if text.is_empty() {
@@ -194,6 +200,7 @@ impl Turn {
 
     /// Returns the calls of a constrained message that name something that was not mentioned, by their indices.
     fn ungrounded(&self, message: &EndedMessage) -> Vec<(u32, Ungrounded)> {
+        // A free message after narrowed ones may repeat the call that was left out.
         let is_free = || self.shared.asking == Asking::Free && self.shared.narrowed > 0;
         if !(self.shared.asking.is_held() || is_free()) || self.shared.choice != ToolChoice::Auto {
             return Vec::new();
@@ -210,6 +217,7 @@ impl Turn {
     fn instead_of(&mut self, call: &Call, found: Ungrounded) -> Option<Asking> {
         // Things that the request names besides the used ones come before other values for the gap.
         let beside = if self.is_step() { self.shared.beside() } else { None };
+        // Only a lookup gives way to the lookup of another thing that the request names.
         let beside = beside.or_else(|| self.shared.unused_by_kind().filter(|_| self.shared.looks_up(call)));
         if let Some(asking) = beside.and_then(|narrowed| self.narrowed(narrowed, call)) {
             return Some(asking);
@@ -226,10 +234,12 @@ impl Turn {
         let is_read = || self.shared.setup.catalog.is_read_only(call.server.as_deref(), &call.tool);
         match self.narrowed(narrowed, call) {
             // A change of a thing that nobody named never runs.
+            // A word that the user said may be the identifier: `Cancel the order dinner.`
             None if id.is_some() && !(looks_up && is_named) => {
                 self.shared.missing = id;
                 Some(self.done(call))
             }
+            // In a free message the model has decided already.
             None if self.shared.asking == Asking::Free => None,
             // Nothing can be looked up, so the model decides whether it means the call.
             None if is_copied || !(is_read() || looks_up && is_named) => Some(Asking::Free),
@@ -276,6 +286,7 @@ impl Turn {
                 let shared = &self.shared;
                 let beside = shared.searched_elsewhere(call).or_else(|| shared.beside());
                 let beside = beside.or_else(|| shared.unused_by_kind());
+                // What the request names and no call has used comes before what results lead to.
                 let beside = beside.or_else(|| shared.others()).or_else(|| shared.onward(call));
                 beside.or_else(|| shared.looked_up_by_name()).or_else(|| shared.leading())
             }

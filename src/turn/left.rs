@@ -73,9 +73,11 @@ impl Shared {
         let changes_nothing = |made: &&Made<'_>| made.succeeded() && self.changes_nothing(made.call);
         let Some(last) = made.last().filter(changes_nothing) else { return false };
         let mentions = self.mentions();
+        // A search that found nothing may go on with another tool.
         if !mentions.are_used(&self.used()) || self.found_nothing() {
             return false;
         }
+        // One lookup for each thing is one tool with each of them.
         let own = made.iter().filter(|made| made.succeeded() && name(made.call) == name(last.call));
         let calls = Used::of(own.map(|made| &made.call.arguments), std::iter::empty::<&str>());
         let said = self.said_things();
@@ -122,6 +124,7 @@ impl Shared {
         let is_unknown = |member: &String| {
             kind_of_id(member).is_some_and(|kind| !kind.is_empty() && said.id_of_kind(&kind).is_none())
         };
+        // A tool that requires more than the request names cannot be meant.
         let named = self.mentions().count().max(1);
         let is_possible = |tool: &&Tool| {
             let required = required(tool);
@@ -138,6 +141,8 @@ impl Shared {
         let made = self.made();
         let mut changes = made.iter().filter(|made| made.succeeded() && self.changes(made.call)).map(|made| made.call);
         let is_new = || changes.clone().next().is_some() && !self.said_things().is_said(&call.arguments);
+        // As long as a thing of the request is unused, a change may be its step; the lamp on again (`varies`)
+        // is nobody's wish.
         self.changes(call) && self.unused().is_empty() && (is_new() || changes.any(|before| varies(before, call)))
     }
 
@@ -150,6 +155,7 @@ impl Shared {
         let times = succeeded().filter(|before| name(before) == name(call)).count();
         let said = self.said_things();
         let is_counted = || {
+            // `offset: 100` after `offset: 0` reads on in a file.
             let mut varied = succeeded().filter(|before| varies(before, call) && !goes_on(before, call));
             let is_unsaid = || said.unsaid_numbers(&call.arguments).next().is_some();
             varied.any(|before| is_unsaid() || only_limits(before, call, &said))
@@ -161,6 +167,7 @@ impl Shared {
         let is_often = times >= MAX_VARIATIONS && !said.is_said(&call.arguments);
         let leaves_out_more =
             || made.iter().filter(|made| is_vain(made)).any(|before| leaves_out_more(before.call, call));
+        // After a lookup that found nothing another date may find something.
         let is_guess = || times > 0 && !self.found_nothing() && said.has_guess(&call.arguments);
         // A lookup of something that the request names and no call used is new, unless it only leaves out more.
         self.looks_up(call) && (leaves_out_more() || (is_often || is_guess() || is_counted()) && !brings())
@@ -170,6 +177,7 @@ impl Shared {
     /// members; otherwise a lookup of a member for which they have none.
     pub(super) fn made_good(&self) -> Option<Narrowed> {
         let made = self.made();
+        // Right after a failure nothing is known that the model did not have.
         made.last().filter(|made| made.succeeded())?;
         let call = match &self.client.postponed {
             Some(call) => call,
@@ -180,11 +188,14 @@ impl Shared {
             }
         };
         // A lookup was made good by another one that answers the request.
+        // A question asks for no change.
         if self.asks_a_question() && self.changes(call) || self.changes_nothing(call) && self.is_all_looked_up() {
             return None;
         }
         let mistaken = self.said_things().mistaken(&call.arguments, self.tool(call)?)?;
         match mistaken.unknown.first() {
+            // A failed call is made again only if results have every value; a postponed one waits for each in
+            // turn.
             Some(_) if self.client.postponed.is_none() => None,
             Some(_) if mistaken.known.is_empty() => Some(self.lookups_for(call, mistaken.unknown)),
             Some(_) => Some(self.lookups(call, mistaken.unknown, Vec::new(), false)),
@@ -198,6 +209,7 @@ impl Shared {
         let made = self.made();
         let changed = made.iter().rposition(|made| made.succeeded() && self.changes(made.call));
         made[changed.map_or(0, |at| at + 1)..].iter().filter(|made| made.failed()).any(|made: &Made<'_>| {
+            // `read_text` fails at a path at which `read_file` failed.
             let is_alike = made.call.tool == call.tool || self.looks_up(call) && self.looks_up(made.call);
             is_alike && made.call.arguments == call.arguments
         })
@@ -239,6 +251,8 @@ fn is_nothing(result: &str) -> bool {
     let result = result.trim().to_lowercase();
     let is_short = result.len() <= MAX_NOTHING && !result.contains('\n');
     let says = |words: &[&str]| words.iter().any(|begin| result.starts_with(begin));
+    // "No" may begin a result of several lines or a longer one, so it counts only in a short line. A list in
+    // JSON may be empty inside an object.
     matches!(&*result, "" | "[]" | "{}" | "null")
         || says(&["no match", "no file", "no result", "nothing", "not found"])
         || is_short && says(&["no ", "0 ", "没有", "未找到"])
@@ -253,9 +267,11 @@ fn is_empty_list(value: &Value) -> bool {
             let is_beside = |name: &str, value: &Value| match value {
                 Value::Null | Value::Bool(_) => true,
                 Value::Number(number) => number.as_f64() == Some(0.0),
+                // `"next": "page 2"` says that there is more.
                 Value::String(_) => name == "status",
                 Value::Array(_) | Value::Object(_) => is_empty_list(value),
             };
+            // `{"count": 0}` lists nothing that could be empty: it may be the answer.
             members.values().any(|value| value.is_array() || value.is_object())
                 && members.iter().all(|(name, value)| is_beside(name, value))
         }
@@ -281,6 +297,7 @@ fn varies(before: &Call, call: &Call) -> bool {
         Value::Object(arguments) => arguments.clone().into_iter().filter(|(_, value)| !is_plain(value)).collect(),
         _ => serde_json::Map::new(),
     };
+    // Numbers and truth values are what a small model varies: the lamp on again, the next number.
     name(before) == name(call) && before.arguments != call.arguments && texts(before) == texts(call)
 }
 
@@ -307,6 +324,7 @@ fn leaves_out_more(before: &Call, call: &Call) -> bool {
 fn only_limits(before: &Call, call: &Call, said: &decide::ConversationText) -> bool {
     let members = call.arguments.as_object().into_iter().flatten();
     let mut added = members.filter(|(name, _)| before.arguments.get(name).is_none()).peekable();
+    // Without an added number nothing limits the call.
     added.peek().is_some() && added.all(|(_, value)| value.is_number() && !said.is_said_by_person(value))
 }
 

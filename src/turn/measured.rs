@@ -58,6 +58,7 @@ impl Measured {
         let measure = known.entry(model.clone()).or_default();
         measure.asked = true;
         if let Some(window) = window {
+            // A refusal may have shown that less fits than the endpoint reports.
             measure.context = Some(measure.context.unwrap_or(usize::MAX).min(window.tokens));
             if window.remedy.is_some() {
                 *self.remedy.lock().unwrap_or_else(PoisonError::into_inner) = window.remedy;
@@ -98,6 +99,7 @@ impl Measured {
         }
         // If the size of the context is not reported, it is less than what was sent.
         let sent = prompt.unwrap_or_else(|| measure.scaled(own));
+        // Nothing says by how much, so a quarter less is tried.
         let less = measure.context.unwrap_or(usize::MAX).min(sent / 4 * 3);
         measure.context = Some(context.unwrap_or(less));
     }

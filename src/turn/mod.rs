@@ -159,6 +159,7 @@ impl Turn {
         mut start: TurnStart,
     ) -> Result<Self, TurnError> {
         let resumed = conversation.pending().next().is_some();
+        // A suspended turn's calls are pending, whatever the conversation ends with.
         if !resumed && !conversation.awaits_model() {
             return Err(TurnError::NothingToAnswer);
         }
@@ -345,6 +346,8 @@ impl Turn {
         match delta.kind {
             DeltaKind::Reasoning => self.decide.reasons_apart(),
             DeltaKind::Content if self.decide.is_untold() && !delta.text.trim().is_empty() => {
+                // Text without probabilities that looks like a call was only written because the grammar
+                // demands one.
                 if self.is_held() && self.shared.setup.openers().fits(delta.text.trim_start()).call {
                     return self.untold(true);
                 }
@@ -413,6 +416,7 @@ impl Turn {
             self.shared.next_asking = Some(asking);
             return self.send();
         }
+        // A constrained message cannot be text, so the endpoint ignored the constraint.
         if self.shared.asking.is_held() && message.is_text_alone() {
             self.holds_to_nothing();
         }
@@ -420,10 +424,12 @@ impl Turn {
             self.shared.next_asking = Some(asking);
             return self.send();
         }
+        // Before the message is kept: the history must not have an empty answer.
         if message.is_swallowed(&reason) && self.ask.leave_native(Some(NativeFault::Empty), &mut self.shared) {
             self.shared.corrects("the answer to native tools is empty: the prompt describes them from now on");
             return self.send();
         }
+        // An empty message does not show that the prompt works better.
         if message.has_calls() || !message.is_blank() {
             self.ask.came(&self.shared);
         }
@@ -436,6 +442,7 @@ impl Turn {
         let (next, kept) = self.read.judge_and_keep(message, &reason, &mut self.shared)?;
         self.place(kept)?;
         let next = self.read.check_output(next, &reason, &mut self.shared);
+        // One broken call is no proof against native calls, so they are left for this turn alone.
         if is_broken && matches!(next, Next::Correct) {
             self.ask.leave_native(None, &mut self.shared);
         }
@@ -514,6 +521,7 @@ impl Turn {
     /// Sends the results once all calls are answered. If the only news is that calls were shown, the message was an
     /// answer.
     fn proceed(&mut self) -> Result<(), TurnError> {
+        // Results follow, so the next round does not only correct.
         self.shared.mending = None;
         let waits = self.shared.conversation.pending().next().is_some();
         match waits {
@@ -568,6 +576,7 @@ impl Turn {
         let left: Vec<String> = self.shared.conversation.pending().map(|call| call.id.clone()).collect();
         for id in left.into_iter().filter(|_| !suspended) {
             let note = match note {
+                // The model must know whether a call may have had an effect.
                 ModelNote::Cancelled if !self.act.order.is_running(&id) => ModelNote::NotBegun,
                 note => note,
             };

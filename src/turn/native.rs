@@ -109,6 +109,7 @@ impl Natives {
 
     /// Returns the server and tool that a name refers to: first as a name in requests, then as the model wrote it.
     fn target(&self, server: Option<&str>, name: &str) -> Result<Target, Rejected> {
+        // A call inside an element names its server apart, so its tool is no name of the request.
         if let Some((server, tool)) = self.names.find(name).filter(|_| server.is_none()) {
             return Ok(Target { server: server.map(str::to_owned), tool: tool.to_owned(), repair: None });
         }
@@ -180,6 +181,7 @@ impl Natives {
     /// Writes the call as text of the dialect, verbatim if the dialect contains JSON, so that the model reads what it
     /// wrote.
     fn written(&self, server: Option<&str>, tool: &str, arguments: &str, read: Option<&Value>) -> String {
+        // The access to a resource is an element with the URI as text in this dialect, not JSON.
         let is_verbatim = self.dialect == Dialect::UseMcpTool && tool != ACCESS_RESOURCE;
         if !is_verbatim && let Some(object) = read.and_then(Value::as_object) {
             return self.with_arguments(server, tool, object);

@@ -133,11 +133,13 @@ impl Contents {
         self.is_incomplete |= calls.len() >= MAX_CALLS;
         self.calls.extend(calls);
         let read = plain(text);
+        // A disguised call is only visible in the text as it reads.
         if read != text {
             let found = calls_in(&read, parser, setup).into_iter();
             self.calls.extend(found.map(|(tool, arguments)| (plain(&tool), plain_value(&arguments))));
         }
         self.letters[usize::from(is_inner)] += &letters(&read, false);
+        // Line numbers and times between the lines of a call would part its letters.
         if read.lines().any(|line| line.trim_start().starts_with(|c: char| c.is_ascii_digit())) {
             self.letters[1] += &letters(&read, true);
         }
@@ -150,6 +152,7 @@ impl Contents {
     /// each after its name or between its name twice, as in tags.
     fn has_letters(&self, call: &Call, raw: &str) -> bool {
         let (tool, raw) = (letters(&call.tool, false), letters(raw, false));
+        // Fewer letters occur by chance; the tool has to be among them, since a marker alone names none.
         if raw.len() >= MIN_LETTERS && raw.contains(&tool) && self.letters.iter().any(|text| text.contains(&raw)) {
             return true;
         }
@@ -203,6 +206,7 @@ impl Origins {
             return call;
         }
         let may_change = !is_harmless(call.server.as_deref(), &call.tool, &setup.catalog);
+        // A harmless call may repeat the program's own lines.
         let provenance = if self.holds(&call, raw, may_change, setup, conversation)
             || may_change && self.writes_our_words(&call.arguments, setup, conversation)
         {
@@ -305,6 +309,7 @@ impl<'c> WrittenCall<'c> {
             return true;
         }
         let tool = letters(&self.plain.tool, false);
+        // Without the tool's name in any of them no text has to be searched.
         if !read.letters.iter().any(|text| text.contains(&tool)) {
             return false;
         }
@@ -317,6 +322,7 @@ impl<'c> WrittenCall<'c> {
                 return true;
             }
             let read = plain(text);
+            // If neither reads differently, the comparison was made above.
             let differs = read != text || plain_raw.len() != self.raw.len();
             let is_copy = || !plain_raw.is_empty() && squeezed(&read).contains(&plain_raw);
             differs && (is_copy() || spoken_of(&self.plain, &read, &mut left, setup))
@@ -374,6 +380,7 @@ fn is_instead_of_read(arguments: &Value, setup: &Setup, conversation: &Conversat
         for rejected in message.feedback().filter(reads) {
             let (mut is_same, mut left) = (false, MAX_TEXTS);
             texts_within(arguments, MAX_JSON_DEPTH, &mut |text| {
+                // With more texts than the limit the call is assumed to be one.
                 is_same |= left == 0;
                 if is_same {
                     return;
@@ -382,12 +389,14 @@ fn is_instead_of_read(arguments: &Value, setup: &Setup, conversation: &Conversat
                 // Compared verbatim and as a text in JSON.
                 let escaped = Value::from(text).to_string();
                 let names = |text: &str| rejected.raw.contains(text);
+                // A shorter text, such as `a`, is in every call.
                 is_same |= text.len() >= MIN_NAME && (names(text) || names(escaped.trim_matches('"')));
             });
             if is_same {
                 return true;
             }
         }
+        // After a message with a valid call the correction is over.
         if message.calls().next().is_some() {
             return false;
         }
@@ -432,6 +441,7 @@ fn others_say(written: &WrittenCall<'_>, setup: &Setup) -> bool {
     let call = written.call;
     let found = setup.catalog.find(call.server.as_deref(), &call.tool);
     let own = found.as_ref().map_or(&call.server, |found| &found.tool.server);
+    // No other server says anything.
     if servers.iter().all(|server| server.name == *own) {
         return false;
     }
@@ -533,6 +543,7 @@ fn spoken_of(call: &Call, text: &str, left: &mut usize, setup: &Setup) -> bool {
         if after.starts_with('(') {
             let parser = parser.get_or_insert_with(|| reader(setup));
             let mut ends = after.match_indices(')').take(MAX_CLOSERS);
+            // `write("b.txt", "Hi.")` has the values without their names.
             if !by_position.is_empty() && ends.clone().any(|(at, _)| letters(&after[..at], false) == by_position) {
                 return true;
             }
@@ -549,6 +560,7 @@ fn spoken_of(call: &Call, text: &str, left: &mut usize, setup: &Setup) -> bool {
 /// quotation marks, or by a name that is not an ordinary word.
 fn is_spelled_out(tool: &str, text: &str) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    // `wipe_all` is spelled out wherever it is; `send` is also a word.
     let is_name = tool.contains(|c: char| !c.is_alphabetic());
     text.match_indices(tool).take(MAX_PLACES).any(|(at, _)| {
         let (before, after) = (text[..at].chars().next_back(), text[at + tool.len()..].chars().next());
@@ -575,6 +587,7 @@ fn calls_in(text: &str, parser: &Parser, setup: &Setup) -> Vec<(String, Value)> 
     let Assembled { entries, .. } = parser.parse(text);
     let calls = entries.into_iter().filter_map(|entry| match entry.result {
         Ok(call) => Some(call),
+        // A call in a quotation or with wrong arguments is rejected, but a model can copy it.
         Err(rejected) => rejected.call.map(|call| *call),
     });
     let settled = |call: Call| match setup.validator.check(call.clone(), "") {

@@ -149,6 +149,7 @@ impl Setup {
 
     /// Returns a parser for the output of this model.
     pub(super) fn parser_for(&self, model: &RoundModel) -> Parser {
+        // The tables of the parser are shared; only a model that is read otherwise needs its own.
         if model.reads_like(&RoundModel::own(&self.config)) {
             self.parser.fork()
         } else {

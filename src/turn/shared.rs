@@ -383,6 +383,8 @@ impl Shared {
             let (server, tool) = (answered.call.server.as_deref(), answered.call.tool.as_str());
             answered.outcome.status != Status::Cancelled
                 && self.choice.admits(server, tool)
+                // A built-in tool only reads what was left out, so it does not meet a required call; a call
+                // that was stopped does not, either.
                 && self.setup.catalog.as_built_in(server, tool).is_none()
         })
     }

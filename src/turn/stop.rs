@@ -171,6 +171,7 @@ pub(super) fn longer_context(remedy: &Option<String>) -> &str {
 /// Returns what the endpoint said of a prompt that does not fit.
 fn too_long(prompt: &Option<usize>, context: &Option<usize>) -> String {
     match (prompt, context) {
+        // Prompt and reply share the context, so a prompt that fits alone may be refused.
         (Some(prompt), Some(context)) if prompt <= context => {
             format!("the prompt of {prompt} tokens and its reply do not fit the context of {context} tokens")
         }

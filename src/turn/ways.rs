@@ -59,6 +59,7 @@ impl Turn {
                         Ok(())
                     }
                     (true, _) => self.ask_instead(Asking::Held(self.shared.choice.clone()), true),
+                    // The call is too unlikely to be meant: the grammar demanded one.
                     (false, true) => self.ask_instead(Asking::Free, true),
                     (false, false) => {
                         self.shared.held = None;
@@ -82,6 +83,7 @@ impl Turn {
     /// Handles missing probabilities: an unconstrained message is used as it is.
     pub(super) fn untold(&mut self, is_held: bool) -> Result<(), TurnError> {
         self.shared.setup.ways().learn(self.ask.model_name(&self.shared), |missing| missing.probabilities = true);
+        // `Auto` works without probabilities and needs no warning.
         if self.shared.setup.config.way == Way::Measured {
             self.shared.warn(CallerWarning::NoProbabilities);
         }
@@ -120,6 +122,7 @@ impl Turn {
     /// Returns a call as the next request if a message that might have been one only copies the answer of an example: the
     /// model has a tool in mind.
     pub(super) fn in_place_of_example(&self, message: &EndedMessage) -> Option<Asking> {
+        // After a call the copied answer may be about its result.
         let copies = || self.shared.made().is_empty() && only_repeats_us(message, &self.shared);
         (self.shared.asking == Asking::Measured && copies()).then(|| Asking::Held(self.shared.choice.clone()))
     }

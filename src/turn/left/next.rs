@@ -38,6 +38,7 @@ impl Shared {
         let call = self.last_lookup(&made).filter(|_| self.found_nothing())?.call;
         let stem = |text: &str| text.to_lowercase().chars().take(STEM).collect::<String>();
         let member = only_member(self.tool(call)?)?;
+        // Of a shorter word nothing would be left to differ.
         let value = call.arguments.get(&member)?.as_str().filter(|value| value.chars().count() > STEM)?;
         let thing = self.unused().into_iter().find(|thing| !value.contains(&**thing) && stem(thing) == stem(value))?;
         let thing = Value::from(thing);
@@ -77,7 +78,9 @@ impl Shared {
                 let text = value.as_u64().map(|number| number.to_string());
                 let text = text.as_deref().or(value.as_str())?;
                 let mut beside = mentions.unused_beside(text, apart, &used);
+                // `Name-31` of a product is no further `order_id`.
                 beside.retain(|thing| said.named_as(member, thing).is_none());
+                // The request names a city and the call takes its zone.
                 let found: Vec<Value> = match is_zone(text) {
                     true => beside.into_iter().flat_map(zones_named_in).map(Value::from).collect(),
                     false => beside.into_iter().filter_map(|thing| value_of(thing, value.is_u64())).collect(),
@@ -91,6 +94,7 @@ impl Shared {
     pub(in crate::turn) fn lookups_for(&self, call: &Call, unknown: Vec<String>) -> Narrowed {
         let made = self.made();
         let ids = self.said_things().unused_ids(made.iter().map(|made| &made.call.arguments));
+        // An identifier that no call has used yet leads to the next lookup; without one any new lookup may.
         let leading = (!ids.is_empty()).then(|| self.lookups(call, unknown.clone(), ids, false));
         if let Some(leading) = leading.filter(|leading| self.setup.admits(leading)) {
             return leading;
@@ -114,6 +118,7 @@ impl Shared {
         let near = self.setup.catalog.likeliest(&words, LIKELIEST);
         let but = called.chain(failed).chain([call]).map(name).collect();
         let mut lookups = Narrowed::Lookups { but, unknown, ids, required };
+        // If no lookup shares words with the job, all of them are left.
         let has_near = near.iter().any(|tool| lookups.admits(tool));
         if let Narrowed::Lookups { but, .. } = &mut lookups
             && has_near
@@ -131,6 +136,7 @@ impl Shared {
         let path = self.said_things().only_new_path(made.iter().map(|made| &made.call.arguments))?;
         let has_ending = |path: &str| path.rsplit(['/', '\\']).next().is_some_and(|name| name.contains('.'));
         let is_alike = |value: &Value| {
+            // A folder is not read like a file.
             value.as_str().is_some_and(|own| own.contains(['/', '\\']) && has_ending(own) == has_ending(&path))
         };
         let (member, _) = arguments.iter().find(|(_, value)| is_alike(value))?;
@@ -152,6 +158,7 @@ impl Shared {
         let (_, result) = self.last_lookup(&made).and_then(|_| self.results().next())?;
         let (said, path) = (self.said_things(), result.trim());
         let is_new = said.only_new_path(made.iter().map(|made| &made.call.arguments)).is_some_and(|new| new == path);
+        // If the words of the question are all there, the path itself is the answer.
         let is_open = || said.has_open_words(question, &self.texts_of_calls());
         if is_new && is_open() { self.reading(path) } else { None }
     }
@@ -159,6 +166,7 @@ impl Shared {
     /// Returns the reading of a file that the request names and no call has used, in the place of a change with other
     /// texts than the user's: `write_file` for "copy /a.txt into /b.txt".
     pub(in crate::turn) fn unread(&self, call: &Call) -> Option<Narrowed> {
+        // A change with the user's own words needs no file.
         if !self.changes(call) || self.said_things().is_said(&call.arguments) {
             return None;
         }
@@ -195,6 +203,7 @@ impl Shared {
         let made = self.made();
         // After a failure that no later call has made good the next call would be a guess.
         let is_open = |at: usize| made[at].failed() && !is_made_good(&made, at);
+        // A question asks for no action, and without an unused thing nothing is left to do.
         if self.asks_a_question() || self.unused().is_empty() || (0..made.len()).any(is_open) {
             return None;
         }
@@ -210,6 +219,7 @@ impl Shared {
             return Some(meant);
         }
         let failed = made.iter().rposition(|made| made.failed() && made.call.arguments == call.arguments)?;
+        // What was found since may have removed the cause.
         let is_new = made[failed..].iter().all(|since| !since.succeeded());
         is_new.then(|| self.lookups_for(call, Vec::new()))
     }
@@ -223,6 +233,7 @@ impl Shared {
             return None;
         }
         let likeliest = self.setup.catalog.likeliest(self.request()?, LIKELIEST);
+        // If the called tool fits the request best, what it needs is looked up instead.
         let mut better = likeliest.into_iter().take_while(|tool| !is_of(tool, call));
         let meant = better.find(|tool| may_change(tool))?;
         let others = call.arguments.as_object().cloned().unwrap_or_default();
@@ -244,6 +255,7 @@ impl Shared {
         let (said, used) = (self.said_things(), self.used());
         let members = call.arguments.as_object().filter(|_| self.looks_up(call))?;
         let new = members.iter().filter(|(name, _)| !is_id(name)).filter_map(|(_, value)| value.as_str());
+        // A text of several words is no identifier, and a used one was looked up already.
         new.filter(|text| !text.contains(char::is_whitespace) && !used.has(text))
             .find_map(|text| self.takes(call, said.kind_named(text)?.to_owned(), text.into()))
     }
@@ -298,6 +310,8 @@ impl Shared {
         let is_unsaid = |member: &String| unsaid.contains(&member) && !has_default(tool, member);
         let rest: Vec<String> = own.iter().filter(|member| !is_unsaid(member)).cloned().collect();
         let is_meant = || self.setup.catalog.likeliest(self.request()?, 1).first().map(|best| is_of(best, call));
+        // Nothing would be left to look up with, no number was invented, or the request asks for this tool:
+        // `Find a gap`.
         if rest.is_empty() || rest.len() == own.len() || is_meant().unwrap_or_default() {
             return None;
         }
@@ -313,6 +327,7 @@ impl Shared {
         let is_number = |own: &Parameter<'_>| types(own.schema).any(|own| matches!(own, "integer" | "number"));
         let is_free = |own: &Parameter<'_>| !is_id(own.name) && call.arguments.get(own.name).is_none();
         let mut members = tool.parameters().filter(|own| is_number(own) && is_free(own));
+        // With two numbers to fill in, or two in the request, it would be a guess which is which.
         let member = members.next().filter(|_| members.next().is_none())?.name.to_owned();
         let (unused, written) = (self.unused(), call.arguments.to_string());
         let is_used = |thing: &String| written.split(|c: char| !c.is_alphanumeric()).any(|word| word == thing);
@@ -384,6 +399,7 @@ fn has_default(tool: &Tool, member: &str) -> bool {
 fn is_glob(parameter: &Parameter<'_>, tool: &Tool) -> bool {
     let own = parameter.schema.get("description").and_then(Value::as_str);
     let says = |text: Option<&str>| text.is_some_and(|text| text.to_lowercase().contains("glob"));
+    // A tool's description speaks of its main parameter; `path` of the same tool takes no glob.
     says(own) || matches!(parameter.name, "pattern" | "glob") && says(tool.description.as_deref())
 }
 
@@ -394,6 +410,7 @@ fn wider(pattern: &str) -> Option<Value> {
     let pattern = pattern.replace(".*", "*");
     let name = pattern.trim_start_matches("./").trim_start_matches('/');
     let is_glob = name.contains(['*', '?', '[']);
+    // A user's `Heron` is often the file `heron.txt`.
     let name = match name.chars().next().filter(char::is_ascii_uppercase) {
         Some(first) => format!("[{first}{}]{}", first.to_ascii_lowercase(), &name[1..]),
         None => name.to_owned(),

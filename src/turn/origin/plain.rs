@@ -71,6 +71,7 @@ pub(super) fn letters(plain: &str, is_numbered: bool) -> String {
         let line = if is_numbered { line.trim_start_matches(|c: char| !c.is_alphabetic()) } else { line };
         let mut is_escaped = false;
         for c in line.chars() {
+            // The letters of `\n` in a JSON text are none of the call's.
             let is_break = std::mem::replace(&mut is_escaped, c == '\\') && matches!(c, 'n' | 'r' | 't');
             if c.is_alphanumeric() && !is_break {
                 letters.extend(c.to_lowercase());
@@ -165,6 +166,8 @@ fn alike(c: char) -> char {
 
 /// Returns the character of ASCII that a character of the tags block or a variation selector encodes.
 fn of_hidden(c: char) -> Option<char> {
+    // Tags begin at U+E0000; the second block of variation selectors begins at U+E0100 and stands for 16 and
+    // above.
     let first = if c < '\u{e0100}' { 0xe_0000 } else { 0xe_00f0 };
     char::from_u32(u32::from(c).checked_sub(first)?).filter(|c| matches!(c, ' '..='~'))
 }
