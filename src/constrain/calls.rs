@@ -91,6 +91,7 @@ impl CallFrames {
             .map(|frame| {
                 let inside = match &frame.inside {
                     CallBody::Json(arguments) => grammar.value(arguments),
+                    // The URI is the text of an element, so it has no markup of XML and no white space.
                     CallBody::Uri => "[^<&\\x00-\\x20]+".to_owned(),
                 };
                 format!("{} {inside} {}", literal(&frame.before), literal(&frame.after))
@@ -102,6 +103,7 @@ impl CallFrames {
             Thinking::Marked => format!("(\"<think>\" {} \"\\n\"{{0,2}})? ", up_to(&mut grammar, THOUGHT)),
             Thinking::Open => format!("(\"<think>\"? {} \"\\n\"{{0,2}})? ", up_to(&mut grammar, THOUGHT)),
         };
+        // The marker of the dialect is written once, before all calls.
         let lead = if self.lead.is_empty() { String::new() } else { format!("{} ", literal(self.lead)) };
         let more = match most {
             0 | 1 => String::new(),
@@ -156,9 +158,11 @@ impl CallFrames {
         let tags: Vec<StructuralTag> = self.frames.iter().filter_map(tag).collect();
         let begins: Vec<&str> = tags.iter().map(|tag| tag.begin.as_str()).collect();
         let trigger = match self.lead {
+            // The text that all calls begin with: their first line, or the dialect's marker.
             "" => begins.first()?.lines().next()?.to_owned(),
             lead => lead.trim_end().to_owned(),
         };
+        // All tags share one trigger.
         let all = begins.iter().all(|begin| begin.starts_with(&trigger));
         (all && !trigger.is_empty()).then_some(StructuralTags { trigger, tags, at_least_one, only_one: most == 1 })
     }

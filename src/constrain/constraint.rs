@@ -120,6 +120,7 @@ impl Constraint {
         most: usize,
     ) -> Option<Self> {
         let most = most.clamp(1, MAX_CALLS);
+        // Calls in this dialect are constrained by the schema.
         let own = own.filter(|_| dialect != Dialect::Json);
         let constraint = Constraint {
             schema: json.and_then(|calls| calls.schema()),
@@ -133,6 +134,7 @@ impl Constraint {
     /// Constrains calls in this dialect only once the model begins one; it may also answer in prose. `None` for a
     /// dialect that is not JSON or is written with control tokens, or without tools.
     pub fn begun_calls(dialect: Dialect, catalog: &Catalog) -> Option<Self> {
+        // Any JSON object in an answer may begin like such a call.
         let calls = CallFrames::new(dialect, catalog, &ToolChoice::Auto).filter(|_| dialect != Dialect::Json)?;
         let tags = Some(calls.tags(false, MAX_CALLS)?);
         Some(Constraint { tags, ..Constraint::of(Constrained::BegunCalls) })

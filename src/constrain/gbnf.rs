@@ -63,6 +63,7 @@ impl Grammar {
 
     fn basic(&mut self, name: &'static str) -> String {
         if let Some((name, rule, needs)) = BASIC.into_iter().find(|(own, ..)| *own == name)
+            // A rule that is there already has its own rules, too, so that the recursion ends.
             && self.basic.insert(name, rule).is_none()
         {
             needs.iter().for_each(|need| drop(self.basic(need)));
@@ -103,6 +104,7 @@ impl Grammar {
             }
             Structure::Named(index) => names.get(*index).cloned().unwrap_or_else(|| self.basic("any")),
             Structure::Object { members, rest } => match (members.as_slice(), rest.as_deref()) {
+                // One shared rule for every free object keeps the grammar small.
                 ([], Some(Structure::Any)) => self.basic("object"),
                 (members, rest) => self.object(members, rest, names),
             },
@@ -131,6 +133,8 @@ impl Grammar {
                 let mut inside = String::new();
                 for (at, (member, written)) in members.iter().zip(&written).enumerate() {
                     let _ = match (at.cmp(&first), member.required) {
+                        // Before the first required member each optional one brings its comma; after it the
+                        // comma comes first.
                         (std::cmp::Ordering::Less, _) => write!(inside, " ({written} \", \")?"),
                         (std::cmp::Ordering::Equal, _) => write!(inside, " {written}"),
                         (_, true) => write!(inside, " \", \" {written}"),
@@ -168,6 +172,7 @@ impl Grammar {
     ) -> String {
         let max = max.unwrap_or(usize::MAX);
         let items: Vec<String> = first.iter().take(max).map(|item| self.element(item, names)).collect();
+        // The limit may leave no space for further items.
         let rest = rest.filter(|_| max > items.len()).map(|rest| self.element(rest, names));
         // Built from the end, since each rule contains the items that may follow.
         let mut inside = String::new();
@@ -185,6 +190,7 @@ impl Grammar {
         for (at, item) in items.iter().enumerate().rev() {
             let comma = if at == 0 { "" } else { "\", \" " };
             inside = format!("{comma}{item} {inside}");
+            // Items up to the minimum must be there.
             if at >= min {
                 inside = format!("({inside})?");
             }

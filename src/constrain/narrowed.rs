@@ -56,6 +56,7 @@ impl Narrowed {
         let others = if let Narrowed::Values { others, .. } = self { Some(others) } else { None };
         let value = |StructureMember { name, required, value }: StructureMember| {
             let other = others.and_then(|others| others.get(&name).cloned());
+            // A value of `members` is given if there is only one; the others are as the model wrote them.
             let only = match value {
                 Structure::Literals(mut only) if required && only.len() == 1 => only.pop(),
                 _ => other,
@@ -91,6 +92,8 @@ impl Narrowed {
             }
             Narrowed::Others { but, required: alike } => {
                 let is_left_out = but.iter().any(|(server, name)| is_one(server, name));
+                // A lookup with the same parameters would look for the same thing; a change with them may be
+                // the other step.
                 let repeats = looks_up(tool) && is_alike(&required(tool), alike);
                 (!is_left_out && !repeats).then_some(arguments)
             }
@@ -124,6 +127,7 @@ impl Structure {
 pub(crate) fn is_alike(required: &[String], others: &[Vec<String>]) -> bool {
     let is_same = |(one, other): (&String, &String)| one.trim_end_matches('s') == other.trim_end_matches('s');
     let is_equal = |other: &Vec<String>| other.len() == required.len() && required.iter().zip(other).all(is_same);
+    // Tools that require nothing are not alike for that.
     !required.is_empty() && others.iter().any(is_equal)
 }
 
@@ -147,6 +151,7 @@ pub(crate) fn is_id(member: &str) -> bool {
 /// `account_id` and `from_account_id`.
 pub(crate) fn is_same_member(one: &str, other: &str) -> bool {
     let same_kind = || {
+        // A bare `id` has no kind, so it equals only itself.
         let kinds = kind_of_id(one).zip(kind_of_id(other)).filter(|(a, b)| !a.is_empty() && !b.is_empty());
         kinds.is_some_and(|(a, b)| a.ends_with(&*b) || b.ends_with(&*a))
     };
@@ -174,6 +179,7 @@ pub(crate) fn kind_of_id(member: &str) -> Option<String> {
     };
     let word = ID_WORDS.iter().find(is_last)?;
     let kind = member[..member.len() - word.len()].trim_end_matches(['_', '-', ' ']).to_lowercase();
+    // `id` alone is an identifier; `key` or `number` alone may be anything.
     let is_bare = kind.is_empty() && !matches!(*word, "id" | "uid" | "uuid" | "guid");
     let is_place = kind.rsplit(['_', '-']).next().is_some_and(|word| PLACES.contains(&word));
     (!is_bare && !is_place).then_some(kind)
@@ -196,5 +202,6 @@ pub(crate) fn id_of(kind: &str) -> String {
 fn begins_word(name: &str, at: usize) -> bool {
     let (before, word) = name.split_at(at);
     let follows_other = before.ends_with(|c: char| !c.is_alphanumeric());
+    // `id`, `order_id` and `orderId` have the word; `paid` only has its letters.
     before.is_empty() || follows_other || before.ends_with(char::is_lowercase) && word.starts_with(char::is_uppercase)
 }

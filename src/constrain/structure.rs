@@ -100,6 +100,7 @@ impl Structure {
         let mut different: Vec<Structure> = Vec::new();
         for one in all {
             match one {
+                // A branch that accepts everything makes the others useless.
                 Structure::Any => return Structure::Any,
                 Structure::OneOf(inner) => different.extend(inner),
                 one if different.contains(&one) => {}
@@ -198,6 +199,7 @@ impl StructureReader<'_> {
                 |value: &&Value| schema::types(schema).count() == 0 || schema::types(schema).any(|name| is_of(value, name));
             let values = values.iter().filter(fits);
             return match values.clone().nth(MAX_VALUES) {
+                // No value fits both keywords, which is for the validator to say.
                 _ if values.clone().next().is_none() => Structure::Any,
                 None => Structure::Literals(values.cloned().collect()),
                 Some(_) => {
@@ -233,6 +235,8 @@ impl StructureReader<'_> {
         let Some(target) = self.walk.target(&Value::Object(members.clone())) else {
             return Structure::Any;
         };
+        // Keywords beside the reference make another structure of the target, so it cannot be shared under
+        // its name.
         if shape.iter().any(|key| members.contains_key(*key)) {
             let mut whole = members.clone();
             whole.shift_remove("$ref");
@@ -262,6 +266,8 @@ impl StructureReader<'_> {
             }
             if let Value::Object(part) = &part {
                 schema::merge(&mut whole, part);
+                // `merge` leaves this keyword out, since `false` would forbid the members of the other parts;
+                // a schema describes further members.
                 if let Some(closed) = part.get("additionalProperties").filter(|open| !open.is_boolean()) {
                     whole.entry("additionalProperties").or_insert_with(|| closed.clone());
                 }
@@ -275,6 +281,7 @@ impl StructureReader<'_> {
         let mut beside = members.clone();
         let branches = beside.shift_remove(union);
         beside.retain(|key, _| {
+            // Texts say nothing about a branch, and of two unions side by side only the first is used.
             !matches!(key.as_str(), "anyOf" | "oneOf" | "title" | "description" | "default" | "$defs")
         });
         let branches = branches.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -323,12 +330,14 @@ impl StructureReader<'_> {
     fn members(&mut self, schema: &Value, depth: usize) -> Structure {
         let required: Vec<&str> = schema::required(schema).collect();
         let mut members: Vec<StructureMember> = Vec::new();
+        // `false` forbids the member.
         for (name, value) in schema::properties(schema).filter(|(_, value)| **value != Value::Bool(false)) {
             let value = self.read(value, depth);
             members.push(StructureMember { name: name.clone(), required: required.contains(&name.as_str()), value });
         }
         let rest = match schema.get("additionalProperties") {
             Some(Value::Bool(false)) => None,
+            // A schema that lists members is meant to list all of them; one that lists none accepts any.
             None => schema::properties(schema).next().is_none().then_some(Structure::Any),
             Some(open) => Some(self.read(open, depth)),
         };
@@ -383,6 +392,7 @@ pub(crate) fn is_zone(text: &str) -> bool {
 fn takes_nothing(schema: &Value) -> bool {
     let is_open = ["additionalProperties", "patternProperties", "$ref", "anyOf", "oneOf", "allOf"];
     let lists_none = schema.get("properties").and_then(Value::as_object).is_some_and(Map::is_empty);
+    // Another keyword may bring members.
     lists_none && schema::required(schema).next().is_none() && is_open.iter().all(|key| schema.get(key).is_none())
 }
 
