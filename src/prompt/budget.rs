@@ -133,8 +133,10 @@ pub(super) fn styles(
 ) -> Result<(Vec<Style>, usize), PromptError> {
     let ListingRule { start, pinned, shortest, full, few, meant } = rule;
     if let Some(meant) = meant.filter(|_| start.len() > LIKELIEST) {
+        // A tool that starts shorter than the shortest style stays so.
         let least: Vec<Style> = start.iter().map(|start| start.map(|start| shortest.max(start))).collect();
         let fits = measure.listing(&least)? <= budget;
+        // The search is only made where its result is needed.
         let meant = if few || !fits { meant() } else { Vec::new() };
         if !(fits && meant.is_empty()) {
             // Tools that are found or called later need space.
@@ -197,6 +199,7 @@ fn choose(
     for (at, place) in meant.iter().copied().enumerate().filter(|(_, place)| !pinned[*place]) {
         let budget = if at < LIKELIEST { likeliest } else { all };
         let most = tokens + budget.saturating_sub(tokens) / 2;
+        // A tool that does not fit in full may fit in brief.
         for style in [full, Listing::Brief] {
             styles[place] = Some(style);
             let whole = measure.listing(&styles)?;

@@ -67,6 +67,7 @@ fn written<'t>(key: &str, tools: &[&'t Tool], lang: Lang) -> Option<Dialogue<'t>
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let step = |(tool, call): (&&'t Tool, &[Value])| {
         let arguments = call.first()?.as_object()?.clone();
+        // Another version of the server may have renamed an optional parameter.
         let fits = arguments.keys().all(|name| tool.has_parameter(name));
         fits.then_some(DialogueStep { tool, arguments, result: text(call.get(1)?)? })
     };
@@ -80,6 +81,7 @@ pub(super) fn dialogue_of<'t>(tool: &'t Tool, options: &Options, neutraliser: &N
     let made = |arguments: Map<String, Value>| made(tool, arguments, options.lang, neutraliser);
     if let Some(ToolExample { question, arguments, result, answer }) = tool.examples.first().cloned() {
         let mut dialogue = Dialogue { question: describe(question), ..made(arguments) };
+        // An answer without its result, or the reverse, shows nothing.
         if let Some((result, answer)) = result.zip(answer) {
             dialogue.steps[0].result = describe(result);
             (dialogue.answer, dialogue.is_made) = (describe(answer), false);
@@ -101,7 +103,10 @@ pub(super) fn by_worth<'a>(tools: &[&'a Tool], options: &Options, neutraliser: &
             || neutraliser.describe(&tool.name, NAME_CHARS) != tool.name;
         let nested = step.arguments.values().filter(|v| v.is_object() || v.is_array()).count();
         let deprecated = tool.description.as_ref().is_some_and(|d| d.to_lowercase().contains("deprecated"));
+        // In this order: what returns nothing, a call without arguments, a deprecated tool, one
+        // that may change something.
         let is_bare = [tool.display_only, step.arguments.is_empty(), deprecated, !tool.is_read_only()];
+        // The first difference decides. One parameter is best: none shows no argument, several take space.
         (hostile, dialogue.is_made, is_bare, nested, required.abs_diff(1), text.len())
     };
     let mut all: Vec<_> = tools.iter().map(|tool| dialogue_of(tool, options, neutraliser)).collect();
@@ -112,6 +117,7 @@ pub(super) fn by_worth<'a>(tools: &[&'a Tool], options: &Options, neutraliser: &
 /// Returns the first dialogue of several calls, each with a value from the result before it, that these tools allow: a
 /// written one, otherwise a generated one.
 pub(super) fn chain_of<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutraliser) -> Option<Dialogue<'t>> {
+    // Reversed, so that of tools with one identity the first stays.
     let by_identity: HashMap<String, &Tool> = tools.iter().rev().map(|tool| (identity(tool), *tool)).collect();
     let held = CHAINS.iter().filter_map(|keys| {
         let tools = keys.iter().map(|key| by_identity.get(*key).copied()).collect::<Option<Vec<_>>>()?;
@@ -159,8 +165,10 @@ fn linked<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutraliser) -> Opti
         };
         let Some((name, _)) = arguments.iter().find(is_open) else { continue };
         let about = name.trim_end_matches("_id").trim_end_matches("Id").to_lowercase();
+        // A tool that takes the same parameter does not give it.
         let others = tools().filter(|first| !std::ptr::eq(**first, *second) && !first.has_parameter(name));
         for first in others.filter(|first| first.server == second.server && !first.display_only) {
+            // Two letters are in too many names.
             let tells = about.len() > 2 && first.name.to_lowercase().contains(&about);
             let length = Value::from(first.example_arguments()).to_string().len()
                 + Value::from(arguments.clone()).to_string().len();

@@ -83,6 +83,7 @@ impl<'a> Lister<'a> {
     /// Returns `true` if the list in this style omits a part of the tool's description.
     pub(super) fn cuts(&self, tool: &Tool, style: Listing) -> bool {
         let characters = |text: &str| text.split_whitespace().map(|word| word.chars().count() + 1).sum::<usize>();
+        // White space counts as one character, however long it is.
         let all = characters(described(tool));
         all > characters(listed(tool, style)).min(limit(style, self.description_chars).saturating_add(1))
     }
@@ -141,6 +142,7 @@ impl<'a> Lister<'a> {
             let stripped = strip_invisible(&text);
             match stripped.char_indices().nth(TEXT_CHARS) {
                 None => self.neutraliser.neutralise(&stripped).into_owned(),
+                // A shorter text is only escaped: its line breaks and blanks may be a part of a value.
                 Some(_) => self.clean(&stripped, TEXT_CHARS),
             }
         })

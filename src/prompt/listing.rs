@@ -107,6 +107,7 @@ pub(super) fn shown<'a>(
     styles: &'a [Style],
     named: Option<&'a Tool>,
 ) -> impl Iterator<Item = &'a Tool> {
+    // An index has no parameters, so the model could not understand the example.
     let in_full = |style: Style| style.is_some_and(|style| style != Listing::Index);
     let shown = catalog.offered().zip(styles).filter(move |(_, style)| in_full(**style)).map(|(tool, _)| tool);
     shown.filter(move |tool| named.is_none_or(|named| std::ptr::eq(named, *tool)))
@@ -144,6 +145,7 @@ pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> Valu
         Err(error) => (Vec::new(), error.nearest),
     };
     let all = catalog.offered().map(|tool| word(&display_name(catalog, options.dialect, tool)));
+    // The model asks for the whole description, so a lower limit of the list does not apply.
     let most = options.description_chars.unwrap_or(0).max(TEXT_CHARS);
     let is_unlike_all = tools.is_empty() && nearest.is_empty();
     context! {

@@ -35,6 +35,7 @@ impl Prompt {
         let says_more = |server: &&Server| {
             let says =
                 || server.instructions.iter().any(|text| !neutraliser.describe_lines(text, TEXT_CHARS).is_empty());
+            // Instructions of a server without tools and resources are about nothing that can be called.
             server.has_resources() || !server.tools.is_empty() && says()
         };
         let view = context! {
@@ -73,6 +74,7 @@ impl Prompt {
         // The message itself is the frame: the tool's text is in it byte for byte, after the line about the call's
         // status.
         let said = outcome.said();
+        // The text of a result is the tool's, even if it reads like one of the program's.
         let ours = failure_in(self.options.lang, &said).filter(|_| outcome.status == Status::ToolError);
         let whole = ours.map_or(said, Into::into);
         let mut said = break_tokens(&bounded(&whole, limit)).into_owned();

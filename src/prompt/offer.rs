@@ -140,6 +140,7 @@ impl<'a> NativeListing<'a> {
 
     fn definition(&self, tool: &NativeTool<'_>, style: Listing) -> ToolDefinition {
         let mut definition = tool.whole.clone();
+        // The cut is that of the style, from the tool's own text, and not from the definition's cut one.
         if style != Listing::Schema {
             let description = whole_description(Some(listed(tool.tool, style)));
             definition.description = cut_description(description, limit(style, self.description_chars));

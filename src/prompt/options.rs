@@ -153,9 +153,11 @@ impl Options {
     pub(crate) fn meant(&self, catalog: &Catalog, said: &[Said<&str>]) -> Vec<usize> {
         let meant = catalog.meant(said);
         let tools = catalog.offered().count();
+        // Without a suggestion there is nothing to fill up.
         if meant.is_empty() || !self.chooses(tools) {
             return meant;
         }
+        // The first question alone decides, so that the list only grows and an endpoint can cache it.
         let first = (1..=said.len()).map(|count| catalog.meant(&said[..count])).find(|meant| !meant.is_empty());
         let mut places = first.unwrap_or_default();
         let further: Vec<usize> = (0..tools).filter(|place| !places.contains(place)).collect();
@@ -180,6 +182,8 @@ impl Options {
     pub fn callable(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
         let catalog = Arc::unwrap_or_clone(catalog);
         let catalog = match (self.tool_budget, self.listing) {
+            // Within a budget tools may be left out, or listed as an index; the tool that finds them brings
+            // the one that describes them.
             (Some(_), _) => catalog.with_built_in(BuiltIn::Find),
             (None, Listing::Index) => catalog.with_built_in(BuiltIn::Describe),
             _ => catalog,

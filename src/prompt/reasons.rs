@@ -55,6 +55,7 @@ fn translated(sentence: &str, mut rows: impl Iterator<Item = (&'static str, &'st
     while let Some((before, after)) = rest.split_once('{') {
         let (place, after) = after.split_once('}').unwrap_or_default();
         let kept = place.strip_prefix('=');
+        // `{}` is the next value, `{2}` one by its number.
         let value = values.get(kept.unwrap_or(place).parse().unwrap_or(next)).copied().unwrap_or_default();
         next += 1;
         said.push_str(before);

@@ -59,6 +59,8 @@ pub(super) fn view(catalog: &Catalog, options: &Options, replies: &Replies<'_>, 
     let writer = RepliesWriter { catalog, options, neutraliser: Neutraliser::new(catalog), replies, result_bytes };
     let Replies { answered, rejected, earlier, request, unmet, later, .. } = replies;
     let (unmet, followed) = (*unmet, *later > 0);
+    // Only the newest message recalls earlier calls and the request, so that older ones stay as they were
+    // sent.
     let recalled = if followed { &[] } else { &**earlier };
     let (most, limit) = if replies.left_out { RECALLED_ALONE } else { RECALLED };
     let forgotten = recalled.len().saturating_sub(most);
@@ -162,6 +164,7 @@ impl RepliesWriter<'_> {
     }
 
     fn read_on(&self, id: &str, output: &BoundedText) -> Option<String> {
+        // Where no call may follow, the way to read on is of no use.
         let is_told = output.missing > 0 && self.may_call();
         is_told.then(|| read_on(self.catalog, self.options.dialect, id, output.from)).flatten()
     }
@@ -210,6 +213,7 @@ impl RepliesWriter<'_> {
     /// Returns the tool that a rejected call meant: its own, or the one with the nearest name.
     fn meant(&self, rejected: &Rejected) -> Option<&Tool> {
         let name = rejected.tool.as_deref()?;
+        // The server's name may be the only thing that is wrong.
         let own = self.catalog.resolve(rejected.server.as_deref(), name).or_else(|_| self.catalog.resolve(None, name));
         let nearest = || self.catalog.named(rejected.nearest.first()?).ok()?.into_iter().next();
         own.ok().map(|found| found.tool).or_else(nearest)
@@ -265,6 +269,7 @@ fn line(text: &str, limit: usize) -> String {
 /// Returns the reason of a rejection on one line, followed by the lines of a file that it quotes.
 fn problem(lang: Lang, message: &str) -> String {
     match message.split_once(":\n") {
+        // The lines of a stale edit's file have to stay lines.
         Some((said, quoted)) => {
             let said = line(&reason_in(lang, &format!("{said}:")), PROBLEM_CHARS);
             format!("{said}\n{}", break_tokens(&shortened(quoted.to_owned(), PROBLEM_CHARS)))

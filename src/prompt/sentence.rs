@@ -40,6 +40,7 @@ fn first_paragraph(text: &str) -> &str {
     for line in text.split_inclusive('\n') {
         let content = line.trim();
         let marks = ["- ", "* ", "+ ", "#", "```", "|", "1. ", "1) "];
+        // A text may begin with a heading or an empty line.
         if end > 0 && (content.is_empty() || marks.iter().any(|mark| content.starts_with(mark))) {
             break;
         }

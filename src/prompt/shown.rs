@@ -64,8 +64,10 @@ impl PromptDraft<'_> {
         let tools = harmless(self.catalog, shown(self.catalog, styles, named));
         let left = EXAMPLE_TOKENS[usize::from(tools.len() > FEW_TOOLS)];
         let mut room = ExampleBudget { left, counter: &options.tokens };
+        // If the choice names a tool, only that tool is shown; without calls nothing is read.
         let asks = named.is_none() && options.tool_choice != ToolChoice::None;
         let dialogues = by_worth(&tools, options, &self.neutraliser);
+        // Where a call is required, no answer without one may be shown.
         let may_answer = options.tool_choice == ToolChoice::Auto && !dialogues.is_empty();
         let [words, thanks] = without_tools(options.lang).map(|said| self.plain(said, may_answer));
         let best = dialogues.first();
@@ -74,11 +76,13 @@ impl PromptDraft<'_> {
             .filter(|chain| asks && best.is_none_or(|best| best.is_made || !chain.is_made));
         let mut last = best.map_or(Ok(Vec::new()), |best| self.messages(best))?;
         if room.tokens(&last) > room.left {
+            // The call is needed, its result and the answer are not.
             last.truncate(1);
         }
         let mut shown = best;
         if let Some(chain) = &chain {
             let messages = self.messages(chain)?;
+            // The example that needs no tool must fit as well.
             if room.tokens(&messages) + room.tokens(&words) <= room.left {
                 (last, shown) = (messages, Some(chain));
             }

@@ -22,11 +22,13 @@ const MAX_DEFAULT: usize = 60;
 
 /// Returns the text between the parentheses: names, types, defaults.
 pub(super) fn parameters(tool: &Tool) -> String {
+    // Without a schema any arguments are accepted.
     let Some(root) = &tool.input_schema else { return "…".to_owned() };
     let parameters: Vec<String> = tool
         .parameters()
         .map(|p| {
             let mark = if p.required { "" } else { "?" };
+            // A default of null is the same as none.
             let default = p.schema.get("default").filter(|d| !d.is_null()).map(Value::to_string);
             let default = default.filter(|d| d.len() <= MAX_DEFAULT).map(|d| format!(" = {d}")).unwrap_or_default();
             format!("{}{mark}: {}{default}", key(p.name), fitting(root, p.schema))
@@ -85,6 +87,7 @@ impl SignatureWriter<'_> {
             return literals(values);
         }
         for (union, between) in [("anyOf", " | "), ("oneOf", " | "), ("allOf", " & ")] {
+            // Beside `properties` the object itself is written.
             if schema.get(union).is_some_and(Value::is_array) && schema.get("properties").is_none() {
                 return join(list(schema, union).map(|branch| self.of(branch, depth)), between);
             }
@@ -100,6 +103,7 @@ impl SignatureWriter<'_> {
     }
 
     fn referred(&mut self, schema: &Value, reference: &str, depth: usize) -> String {
+        // A type that contains itself is written once.
         let target = self.walk.target(schema).filter(|_| !self.seen.iter().any(|s| s == reference));
         let Some(target) = target else { return "any".to_owned() };
         self.seen.push(reference.to_owned());
@@ -125,6 +129,7 @@ impl SignatureWriter<'_> {
             return format!("[{}]", items.join(", "));
         }
         let item = schema.get("items").map_or_else(|| "any".to_owned(), |items| self.of(items, depth - 1));
+        // `(string | number)[]`, but `{a: string}[]` needs no brackets.
         if item.contains([' ']) && !item.starts_with('{') { format!("({item})[]") } else { format!("{item}[]") }
     }
 

@@ -69,6 +69,7 @@ impl Templates {
         environment.add_global("lang", options.lang.as_str());
         environment.add_global("dialect", options.dialect.name());
         environment.add_global("introductions", Value::from(Serde(Introductions::of(options.lang))));
+        // Only a program's own templates include others without the folder of the language.
         if !options.templates.is_empty() {
             for (_, stem, source) in TEMPLATES.iter().filter(|(lang, ..)| *lang == options.lang) {
                 environment.add_template_owned(format!("{stem}.j2"), *source)?;
@@ -80,6 +81,7 @@ impl Templates {
     fn replace(&mut self, template: &Template) -> Result<(), minijinja::Error> {
         let Template { name, source, .. } = template;
         self.environment.add_template_owned(format!("{name}.j2"), source.clone())?;
+        // The built-in templates include their parts by these names.
         if PARTIALS.contains(&name.as_str()) {
             for lang in Lang::ALL {
                 self.environment.add_template_owned(format!("{lang}/{name}.j2"), source.clone())?;
@@ -146,6 +148,7 @@ impl Templates {
         let message = match (inner.kind(), expression) {
             (ErrorKind::UndefinedError, Some(expression)) => {
                 let remedy = match variables {
+                    // A field of a variable is not in the list of variables.
                     some if !some.is_empty() && !expression.contains(['.', '[']) => {
                         format!("; there are {}", self.listed(some))
                     }

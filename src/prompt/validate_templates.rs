@@ -72,6 +72,7 @@ fn validate_templates(prompt: &Prompt) -> Result<(), PromptError> {
     for described in described {
         prompt.render("describe", described)?;
     }
+    // Without calls and without tools many variables are empty.
     for (catalog, tool_choice) in [(&catalog, ToolChoice::None), (&Catalog::default(), ToolChoice::Auto)] {
         let bare = Prompt {
             templates: prompt.templates.clone(),

@@ -246,6 +246,7 @@ impl<'a> PromptDraft<'a> {
         let pinned = self.prompt.options.pinned(&self.tools);
         let meant: &dyn Fn() -> Vec<usize> = &|| self.prompt.options.meant(self.catalog, said);
         let meant = self.catalog.built_in(BuiltIn::Find).map(|_| meant);
+        // The tool that must be called is listed with its parameters, whatever the style of the others.
         let style = |is_named: bool| if is_named { listing.full() } else { *listing };
         let start = budget::start(&self.tools, &pinned, style, meant);
         let Some(budget) = tool_budget else { return Ok((start, None)) };
@@ -284,6 +285,7 @@ impl<'a> PromptDraft<'a> {
         }
         let is_own = !self.prompt.templates.custom().is_empty();
         let is_compact = options.style == PromptStyle::Compact;
+        // A program's own templates may show all examples or the one.
         let examples = if is_own || is_compact { self.examples(styles)? } else { Vec::new() };
         let mut shown = None;
         if is_own || !is_compact {
