@@ -53,6 +53,7 @@ impl Server {
     /// Returns `true` if a prompt for its tools has texts besides names: instructions or a description.
     pub fn has_words(&self) -> bool {
         let is_said = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
+        // Every text but the names, which a model needs to call the tools at all.
         is_said(&self.instructions)
             || self
                 .tools
@@ -170,10 +171,12 @@ impl Catalog {
         if kind == BuiltIn::Find {
             self = self.with_built_in(BuiltIn::Describe);
         }
+        // Without tools there is nothing to describe, to find or to read on in.
         if self.by_name.is_empty() || self.built_in.contains(&kind) {
             return self;
         }
         let tool = kind.named(self.free_name(kind));
+        // All built-in tools are in one server, the last one.
         let mut own = if self.built_in.is_empty() { Server::default() } else { self.servers.pop().unwrap_or_default() };
         own.tools.push(tool);
         self.built_in.push(kind);
@@ -197,6 +200,7 @@ impl Catalog {
     /// Returns the kind of built-in tool that a call is for, if it is for one.
     pub fn as_built_in(&self, server: Option<&str>, tool: &str) -> Option<BuiltIn> {
         let is_meant = |kind: &BuiltIn| self.built_in(*kind).is_some_and(|own| own.name == tool);
+        // A tool of a server that has this name is the server's.
         self.built_in.iter().copied().find(is_meant).filter(|_| server.is_none())
     }
 
@@ -305,6 +309,7 @@ impl Catalog {
     /// [`NotFound`] with the nearest names.
     pub fn named(&self, name: &str) -> Result<Vec<&Tool>, NotFound> {
         let name = name.trim();
+        // A tool's own name may have a dot.
         if let Some(places) = self.by_name.get(name) {
             return Ok(places.iter().map(|place| self.at(*place)).collect());
         }
@@ -316,6 +321,7 @@ impl Catalog {
         let near = |(server, tool): (&str, &str)| Some(self.nearest_on(Some(server), tool)).filter(|n| !n.is_empty());
         let on_server = splits().filter(|(server, _)| self.server(server).is_some()).find_map(near);
         let alike = || Some(self.nearest(name)).filter(|names| !names.is_empty());
+        // A server that exists was named on purpose, so its tools come first.
         let nearest = on_server.or_else(alike).or_else(|| splits().find_map(near)).unwrap_or_default();
         Err(NotFound { server: None, tool: name.to_owned(), nearest })
     }
@@ -376,6 +382,7 @@ impl Letters {
         let mut counts = [0; 128];
         for byte in name.bytes() {
             let count = counts.get_mut(usize::from(byte.to_ascii_lowercase()))?;
+            // A name that cannot be counted is compared letter by letter.
             *count = u8::checked_add(*count, 1)?;
         }
         Some(Letters { counts, length: name.len() })

@@ -177,6 +177,7 @@ impl Policy {
             let (names, conditions) = condition::part(text);
             let pattern = Pattern::read(names);
             if let Some(name) = pattern.bare_name() {
+                // Of several servers none is taken: `ambiguous` reports the name.
                 if let [server] = servers_with(catalog, &name).as_slice() {
                     policy.servers.entry(name).or_insert_with(|| (*server).to_owned());
                 }
@@ -218,6 +219,7 @@ impl Policy {
         let meant = |text: &String| {
             let pattern = Pattern::read(condition::part(text).0);
             let meant: Vec<String> = match pattern.bare_name() {
+                // An earlier catalog has settled the server of this name.
                 Some(name) if self.servers.contains_key(&name) => Vec::new(),
                 Some(name) => {
                     servers_with(catalog, &name).iter().map(|server| pattern::exactly(server, &name)).collect()
@@ -288,6 +290,8 @@ impl Policy {
         let tightened = |decision: Decision| if is_destructive { decision.max(Decision::Ask) } else { decision };
         let Some((consent, pattern)) = self.allows(server, tool, arguments) else {
             let decision = match self.otherwise {
+                // `Allow` for everything was chosen in spite of destructive tools; the stricter defaults need
+                // no tightening.
                 Decision::AskOnce => tightened(Decision::AskOnce),
                 other => other,
             };
@@ -320,6 +324,7 @@ impl Policy {
     ) -> Option<(Consent, &String)> {
         let consent = |text: &String| {
             let (names, conditions) = condition::part(text);
+            // A permission needs certainty: what cannot be compared is not allowed.
             if arguments.is_some_and(|arguments| condition::held(conditions, arguments, Ord::min) != Held::Yes) {
                 return None;
             }
@@ -358,6 +363,7 @@ fn can_mean<'p>(
     patterns.iter().find(|text| {
         let (names, conditions) = condition::part(text);
         let holds = match arguments {
+            // A denial needs only doubt: what cannot be compared is denied.
             Some(arguments) => condition::held(conditions, arguments, Ord::max) != Held::No,
             None => conditions.is_empty(),
         };

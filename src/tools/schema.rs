@@ -108,6 +108,7 @@ impl<'s> Walk<'s> {
             }
             for union in UNIONS {
                 let Some(Value::Array(mut branches)) = flat.shift_remove(union) else { continue };
+                // Every branch of `allOf` applies, of the others the first that accepts more than null.
                 if union != "allOf" {
                     let useful = branches.iter().position(|branch| branch.get("type").is_none_or(|t| t != "null"));
                     branches = branches.into_iter().skip(useful.unwrap_or(0)).take(1).collect();
@@ -134,6 +135,7 @@ impl<'s> Walk<'s> {
 
     /// Returns `true` if a schema may accept a string (`text`), or another value (not `text`).
     fn may_be(&self, text: bool, schema: &Value, hops: usize) -> bool {
+        // Where it cannot be known, both kinds of values count as possible.
         if hops > MAX_HOPS || !self.enter() {
             return true;
         }
@@ -185,6 +187,7 @@ impl<'s> ApplicableSchemas<'s> {
             let segment = segment.replace("~1", "/").replace("~0", "~");
             let parents = std::mem::take(&mut self.here);
             self.seen.clear();
+            // The limit is for one place, not for the whole path.
             self.walk = Walk::new(root);
             *passed += parents.len();
             for parent in parents {
@@ -197,6 +200,7 @@ impl<'s> ApplicableSchemas<'s> {
     /// Adds a schema and the subschemas that apply to the same place.
     fn enter(&mut self, schema: &'s Value) -> Option<()> {
         let Value::Object(members) = schema else { return Some(()) };
+        // Two references may lead to one part.
         if !self.seen.insert(schema) {
             return Some(());
         }
@@ -228,6 +232,7 @@ impl<'s> ApplicableSchemas<'s> {
     fn step(&mut self, schema: &'s Value, segment: &str) -> Option<()> {
         let index = segment.parse::<usize>().ok();
         named(schema, "properties").filter(|(name, _)| *name == segment).try_for_each(|(_, s)| self.enter(s))?;
+        // Patterns are not compared with the name here: too many subschemas do no harm.
         named(schema, "patternProperties").try_for_each(|(_, s)| self.enter(s))?;
         for key in ["prefixItems", "items"] {
             index.and_then(|index| list(schema, key).nth(index)).map_or(Some(()), |s| self.enter(s))?;

@@ -49,6 +49,7 @@ pub fn wire_name(server: Option<&str>, tool: &str) -> String {
     let readable =
         server.is_none_or(|server| !server.is_empty() && !server.contains(BETWEEN) && !server.ends_with('_'));
     let longest = if server.is_some() { MAX_NAME } else { MAX_OWN_NAME };
+    // A name that endpoints accept, and from which server and tool can be told, is kept.
     if readable && begins(&plain) && plain.len() <= longest && plain.chars().all(allowed) {
         return plain;
     }
@@ -88,5 +89,6 @@ pub(crate) fn own_names<'a>(tools: impl Iterator<Item = &'a Tool>) -> HashSet<&'
 pub(crate) fn name_beside(taken: &HashSet<&str>, tool: &Tool) -> String {
     let server = tool.server.as_deref();
     let name = wire_name(server, &tool.name);
+    // A program's own tool keeps its name, so the server's tool gets the hash.
     if server.is_some() && taken.contains(name.as_str()) { hashed_name(server, &tool.name) } else { name }
 }

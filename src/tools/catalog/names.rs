@@ -51,6 +51,7 @@ impl Catalog {
     /// [`NotFound`] with all tools that the name matches equally well, or the nearest names.
     pub fn resolve(&self, server: Option<&str>, name: &str) -> Result<Found<'_>, NotFound> {
         let exact = self.find(server, name);
+        // A name that some server has is not another spelling of one.
         if exact.is_ok() || self.knows(name) || name == ACCESS_RESOURCE {
             return exact;
         }
@@ -69,6 +70,7 @@ impl Catalog {
         name: &str,
         exact: Result<Found<'c>, NotFound>,
     ) -> Result<Found<'c>, NotFound> {
+        // An unknown server may be misspelled, so it excludes no tool.
         let known = server.filter(|name| self.server(name).is_some());
         let in_scope = |tool: &&Tool| known.is_none() || tool.server.as_deref() == known;
         for rule in RULES {
@@ -80,6 +82,7 @@ impl Catalog {
             return match best.as_slice() {
                 [tool] => Ok(Found {
                     tool,
+                    // `weather.get_forecast` has named its server in the name.
                     server_resolved: tool.server.as_deref() != server && !names_server(tool, &name[..shortest]),
                     name_matched: true,
                 }),
@@ -105,6 +108,7 @@ impl Catalog {
             return separated(before).map(|_| at);
         }
         let (namespace, _) = separated(before)?;
+        // `github.delete` names another server's tool.
         let other = self.servers.iter().filter_map(|s| s.name.as_deref()).any(|server| ends_in(namespace, server));
         (!other && is_namespace(namespace)).then_some(at)
     }
@@ -127,6 +131,7 @@ fn is_namespace(namespace: &str) -> bool {
 /// Returns `true` if the name has several words and the text before it does not change its meaning.
 fn is_spelt_out(namespace: &str, name: &str) -> bool {
     let turning = TURNING.iter().any(|word| same_in_any_case(namespace, word));
+    // A single word such as `delete` may mean a tool of any namespace.
     name.contains(['.', '-', '_']) && !turning
 }
 

@@ -24,8 +24,10 @@ pub(super) enum Held {
 
 /// Splits a pattern into its names and its conditions, which keep their brackets and are empty if it has none.
 pub(super) fn part(text: &str) -> (&str, &str) {
+    // `\(` is a bracket in the tool's own name; `\\(` is a backslash and an open one.
     let is_open = |at: &usize| text[..*at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 0;
     let open = text.match_indices('(').map(|(at, _)| at).find(is_open);
+    // Without `=` the bracket belongs to the name.
     match open.filter(|at| text[*at..].contains('=')) {
         Some(at) => (text[..at].trim_end(), text[at..].trim_end()),
         None => (text, ""),
@@ -40,6 +42,7 @@ pub(super) fn read(conditions: &str) -> Result<Vec<(&str, &str)>, (usize, &'stat
     let Some(inside) = conditions.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else {
         return Err((conditions.len(), "`)` is missing"));
     };
+    // `f(a=1)(b=2)` would read as one condition with the value `1)(b=2`.
     if let Some(at) = inside.find(")(") {
         return Err((at + ")(".len(), "conditions are separated by `,` in one pair of brackets"));
     }
@@ -70,6 +73,7 @@ fn lies_in(value: Option<&Value>, limit: &str, of: fn(Held, Held) -> Held) -> He
         None | Some(Value::Null) if limit.is_empty() => Held::Yes,
         None | Some(Value::Null) => Held::No,
         Some(_) if limit.is_empty() => Held::No,
+        // The pattern decides how values are compared: a relative path in a call must not pass as a text.
         Some(Value::String(text)) if is_path(limit) => path_lies_in(text, limit),
         Some(Value::String(text)) => text_lies_in(text, limit),
         Some(Value::Array(values)) => {
@@ -92,6 +96,7 @@ fn has_drive(text: &str) -> bool {
 /// Compares a path with a folder. A backslash separates only the parts of paths of Windows. Which system a server runs
 /// on is not known, so the result is only certain if it is the same for both.
 fn path_lies_in(text: &str, limit: &str) -> Held {
+    // What a relative path means depends on the server's folder; a NUL ends a path for some programs.
     if !is_path(text) || text.contains('\0') {
         return Held::Unknown;
     }
@@ -148,6 +153,8 @@ fn is_other_text(text: &str, limit: &str) -> bool {
         (None, Some(limit)) => limit.host.parse::<IpAddr>().is_ok(),
         (_, None) => false,
     };
+    // All four must hold, or a server may read the text as `limit`: by an escape, as the same host, or as a
+    // part of it.
     is_plain(limit, b" ._-@+,")
         && is_plain(text, signs)
         && !may_be_host
@@ -172,6 +179,7 @@ impl<'t> Site<'t> {
         let (host, port) = match authority.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
             Some((host, "")) => (host, ""),
             Some((host, port)) => (host, port.strip_prefix(':')?),
+            // An address of IPv6 without brackets has colons that begin no port.
             None if authority.parse::<Ipv6Addr>().is_ok() => (authority, ""),
             None => authority.split_once(':').unwrap_or((authority, "")),
         };
@@ -189,11 +197,13 @@ impl<'t> Site<'t> {
         };
         let before = self.host.strip_suffix(&limit.host);
         let is_host = before.is_some_and(|before| match above {
+            // `*.example.org` is neither `example.org` nor `badexample.org`.
             Some(_) => before.len() > 1 && before.ends_with('.'),
             None => before.is_empty(),
         });
         let is_same = |own: &str, limit: &str| limit.is_empty() || own == limit;
         match is_host {
+            // Of a URL only scheme, host and port are compared, so a pattern with a path is never certain.
             true if is_same(self.scheme, limit.scheme) && is_same(self.port, limit.port) && limit.rest.len() < 2 => {
                 Held::Yes
             }

@@ -60,6 +60,7 @@ impl Pattern {
             });
         }
         let first = |sign: char| pieces.iter().position(|piece| *piece == PatternPiece::Cut(sign));
+        // In `my.files/read.all` the slash separates, so the dots belong to the names.
         let cut = first('/').or_else(|| first('.'));
         Pattern { pieces, cut }
     }
@@ -79,6 +80,8 @@ impl Pattern {
     pub(super) fn matches(&self, server: Option<&str>, tool: &str) -> bool {
         match (self.cut, server) {
             (Some(at), Some(server)) => glob(&self.pieces[..at], server) && glob(&self.pieces[at + 1..], tool),
+            // A wildcard of a split pattern stays inside its part: `ev.*` does not match a tool without a server whose
+            // name is `ev.show`.
             (_, None) => self.is_exact() && glob(&self.pieces, tool) || self.cut.is_none() && glob(&self.pieces, tool),
             (None, Some(_)) => glob(&self.pieces, tool),
         }
@@ -87,6 +90,8 @@ impl Pattern {
     /// Returns `true` if it matches this tool under some reading, wherever it is split.
     pub(super) fn may_match(&self, server: Option<&str>, tool: &str) -> bool {
         let joined = |sign: char| server.is_some_and(|server| glob(&self.pieces, &format!("{server}{sign}{tool}")));
+        // A denial applies to everything that its author may have meant: the tool alone, or both names
+        // joined.
         self.matches(server, tool) || glob(&self.pieces, tool) || joined('.') || joined('/')
     }
 
@@ -99,6 +104,7 @@ impl Pattern {
         let named = |server: &[PatternPiece]| {
             !server.iter().any(|piece| matches!(piece, PatternPiece::Any | PatternPiece::One))
         };
+        // With a slash it is clear where the server ends.
         let named = parts.filter(|(server, _)| !has_slash && named(server));
         named.map(|(server, tool)| (spelled(server), written(tool))).collect()
     }

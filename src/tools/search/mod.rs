@@ -102,6 +102,7 @@ impl Search {
         let verb = |tool: &Tool| changing(&tool.name, tool.server.as_deref().unwrap_or_default());
         search.changing = tools.map(verb).collect();
         #[expect(clippy::cast_precision_loss, reason = "a mean of a few thousand")]
+        // A catalog without tools, or with tools without words, must not divide by zero.
         let mean = (lengths.iter().sum::<f32>() / lengths.len().max(1) as f32).max(1.0);
         for (place, (text, length)) in (0_u32..).zip(texts.into_iter().zip(&lengths)) {
             let norm = SATURATION * (1.0 - LENGTH + LENGTH * length / mean);
@@ -154,6 +155,7 @@ impl Search {
         }
         let mut found: Vec<usize> = (0..scores.len()).filter(|place| scores[*place] > 0.0).collect();
         let order = |a: &usize, b: &usize| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b));
+        // Only the best are sorted: a catalog may have thousands of tools.
         if found.len() > most {
             found.select_nth_unstable_by(most, order);
             found.truncate(most);
@@ -176,6 +178,7 @@ impl Search {
                 Said::Called { server, tool } => place_of(*server, tool).into_iter().collect(),
                 Said::Searched(words) => self.find(words, FOUND),
             };
+            // The model was told all tools of its search, so each of them must be offered.
             let is_answer = matches!(said, Said::Searched(_));
             if is_answer || found.first().is_some_and(|best| !places.contains(best)) {
                 places.extend(found.into_iter().filter(|place| !places.contains(place)).collect::<Vec<_>>());
@@ -195,6 +198,7 @@ impl Search {
         let mut words: HashMap<&str, f32> =
             said.words.iter().map(String::as_str).chain(known).map(|word| (word, 1.0)).collect();
         for value in &said.values {
+            // A word that the question has as well keeps its full weight.
             words.entry(value).or_insert(ALIKE);
         }
         let mut alike: HashMap<u32, f32> = HashMap::new();

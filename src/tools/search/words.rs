@@ -39,6 +39,7 @@ pub(super) fn lines() -> impl Iterator<Item = (String, u32)> {
 /// Returns the verb of a tool that changes something, from its name without the words of its server's.
 pub(super) fn changing(name: &str, server: &str) -> Option<String> {
     let of_server = split(server).0;
+    // In `github_create_issue` the first word is the server's.
     let verb = split(name).0.into_iter().find(|word| !of_server.contains(word))?;
     is_of("acts", &verb).then(|| stem(&verb))
 }
@@ -58,6 +59,7 @@ pub(super) struct ParsedQuestion {
 pub(super) fn asked(question: &str) -> ParsedQuestion {
     let (mut rest, mut values) = (String::new(), Vec::new());
     for (n, part) in question.split(['"', '“', '”']).enumerate() {
+        // Every second part is in quotation marks: a value, and not a word of the question.
         if n % 2 == 1 {
             values.extend(terms(part));
             continue;
@@ -66,6 +68,7 @@ pub(super) fn asked(question: &str) -> ParsedQuestion {
             let bare = token.trim_matches(|c: char| !(c.is_alphanumeric() || matches!(c, '/' | '~')));
             match kind(bare) {
                 Some(kind) => values.extend(terms(&kind)),
+                // `owner/repo` and `and/or` are no known kind of value.
                 None if bare.trim_matches('/').contains('/') => values.extend(terms(bare)),
                 None => rest = rest + token + " ",
             }
@@ -105,6 +108,7 @@ fn kind(token: &str) -> Option<String> {
         let says = address.split_once('/').and_then(|(_, path)| ending(path)).unwrap_or_default();
         return Some(format!("url web page {says}"));
     }
+    // `@user` is no address.
     if token.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.')) {
         return Some("email".to_owned());
     }
@@ -123,6 +127,7 @@ fn kind(token: &str) -> Option<String> {
 /// Returns `true` if a token is the key of an issue: `PROJ-12`.
 fn is_key(token: &str) -> bool {
     token.split_once('-').is_some_and(|(project, number)| {
+        // A single letter before the number is no project: `B-52`.
         project.len() >= 2
             && project.bytes().all(|b| b.is_ascii_uppercase())
             && !number.is_empty()
@@ -171,10 +176,12 @@ const ENDS: &[(&str, usize)] =
 /// Returns an English word without its ending, so that `changes`, `changed` and `changing` are equal. The rules are
 /// coarse, as a question seldom contains two words with the same stem.
 fn stem(word: &str) -> String {
+    // Shorter words have no ending, and the endings are English.
     if word.len() < 4 || !word.bytes().all(|b| b.is_ascii_lowercase()) {
         return word.to_owned();
     }
     let mut stem = match word {
+        // `ties` is `tie`, `queries` is `query`; `class` and `status` are no plurals, `boxes` is `box`.
         _ if word.len() > 4 && word.ends_with("ies") => format!("{}y", &word[..word.len() - 3]),
         _ if word.ends_with("ss") || word.ends_with("us") || word.ends_with("is") => word.to_owned(),
         _ if ["ches", "shes", "xes", "sses", "zes"].iter().any(|end| word.ends_with(end)) => {
@@ -199,6 +206,7 @@ fn stem(word: &str) -> String {
     if stem.len() > 3 && stem.ends_with('e') {
         stem.pop();
     }
+    // `query` and `queries` have one stem: `queri`.
     if stem.len() > 3 && stem.ends_with('y') {
         stem.pop();
         stem.push('i');

@@ -40,6 +40,7 @@ impl Definition {
             changes.push(format!("its description was {} and is now {}", quoted(before, from), quoted(now, from)));
         }
         if self.input_schema != now.input_schema {
+            // Something else than the parameters may have changed, such as `required`.
             let parameters = parameters(self.input_schema.as_ref(), now.input_schema.as_ref());
             changes.extend(if parameters.is_empty() { vec!["its schema has changed".to_owned()] } else { parameters });
         }
@@ -69,6 +70,7 @@ fn hints(annotations: &Annotations) -> String {
 /// Returns the character from which two texts are quoted, so that their first difference is visible.
 fn first_difference(before: &str, now: &str) -> usize {
     let same = before.chars().zip(now.chars()).take_while(|(before, now)| before == now).count();
+    // A difference near the beginning is visible without a cut.
     if same < QUOTED / 2 { 0 } else { same - CONTEXT }
 }
 

@@ -21,6 +21,7 @@ impl Tool {
         let sampler = Sampler { walk: Walk::new(root) };
         let schema = sampler.walk.flatten(root);
         let mut arguments = sampler.object(&schema, 0);
+        // A call without any argument would not show how one is written.
         if arguments.is_empty()
             && let Some((name, schema)) = properties(&schema).next()
         {
@@ -55,6 +56,7 @@ impl Sampler<'_> {
             .filter(|(name, _)| required.contains(&name.as_str()))
             .map(|(name, schema)| (name.clone(), self.value(name, schema, depth + 1)))
             .collect();
+        // `required` may name members that `properties` lacks.
         let unlisted = required.iter().filter(|name| !known.contains_key(**name));
         let unlisted: Vec<_> = unlisted.map(|name| ((*name).to_owned(), string(name, &Value::Null).into())).collect();
         known.into_iter().chain(unlisted).collect()
@@ -88,10 +90,12 @@ impl Sampler<'_> {
             return tuple.iter().map(|item| self.value(name, item, depth + 1)).collect();
         }
         let limit = |key| schema.get(key).and_then(Value::as_u64);
+        // One item shows the form; more than eight would make the example long.
         let count = limit("minItems").unwrap_or(0).max(1).min(limit("maxItems").unwrap_or(u64::MAX)).min(8);
         let any = Value::Bool(true);
         let items = schema.get("items").unwrap_or(&any);
         let choices = items.get("enum").and_then(Value::as_array);
+        // An item of `cities` is one of them, at least roughly: `citie-1`.
         let singular = name.strip_suffix('s').unwrap_or(name);
         (0..usize::try_from(count).unwrap_or(1))
             .map(|n| match choices.and_then(|c| c.get(n)) {
@@ -106,6 +110,7 @@ impl Sampler<'_> {
 fn given(schema: &Value) -> Option<Value> {
     let first = |key: &str| list(schema, key).next();
     let named = [first("examples"), schema.get("example"), schema.get("default"), first("enum")];
+    // An author's examples come before a default, and before the first of several choices.
     [schema.get("const")].into_iter().chain(named).flatten().find(|value| !value.is_null()).cloned()
 }
 

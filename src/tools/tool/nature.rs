@@ -40,8 +40,11 @@ fn named_effect(tool: &Tool) -> Effect {
     let description = tool.description.as_deref().unwrap_or_default();
     let first = description.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
     let named = words.iter().map(String::as_str);
+    // In `book_status` the description says what the tool does; without one, or for a single word, the name
+    // has to.
     let may_be_noun = first.is_some() && words.first().is_some_and(|word| is_of("noun", word) && words.len() > 1);
     let mut verbs = named.clone().take(1).filter(|_| !may_be_noun).chain(first).chain(named.skip(1));
+    // Nothing is known of a tool without a description, and `ssh_command` may do anything.
     let runs = || first.is_none() || words.iter().any(|word| is_of("runs", word));
     let otherwise = || match () {
         () if runs() => Effect::Unknown,
@@ -69,6 +72,7 @@ fn says_it_reads(tool: &Tool) -> Option<bool> {
 /// Returns `true` if a call of the tool may destroy something, by its annotations or its name.
 pub(crate) fn is_destructive(tool: &Tool) -> bool {
     let says = || tool.annotations.as_ref().is_some_and(|hints| hints.destructive_hint == Some(true));
+    // The server's own word counts before the name.
     !tool.is_read_only() && (says() || name_words(&tool.name).iter().any(|part| is_of("destroys", part)))
 }
 
