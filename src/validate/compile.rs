@@ -88,6 +88,7 @@ impl CompiledSchema {
     /// Compiles a schema whose formats count, if `formats` says so.
     pub(super) fn with_formats(server: &Value, formats: bool) -> Result<Self, OutputSchemaError> {
         let nodes = nodes(server);
+        // Counting nodes is cheap; the depth is only measured for a schema that is not too large.
         let past = if nodes > MAX_SCHEMA_NODES {
             Some(PastLimit(MAX_SCHEMA_NODES, "nodes"))
         } else {
@@ -143,6 +144,7 @@ impl CompiledSchema {
         let mut asked = [json!(null), json!("x"), json!([]), json!({})].into_iter();
         asked.any(|value| {
             let ask = || (self.validator.is_valid(&value), self.validator.iter_errors(&value).count());
+            // A value that would take too long is not tried.
             self.visits(&self.schema, &value, MAX_TRIED).is_some() && unbroken(ask).is_none()
         })
     }
@@ -186,6 +188,7 @@ pub(super) fn options(draft: Draft) -> ValidationOptions<'static> {
 /// Returns the draft that `$schema` names, and `true` if it names one.
 fn draft_of(schema: &Value) -> (Draft, bool) {
     let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
+    // Servers write the draft's URI with and without these endings.
     let name = uri.trim().trim_end_matches('#').trim_end_matches('/');
     let name = name.split_once("json-schema.org/").map_or("", |(_, name)| name);
     match name {

@@ -82,6 +82,7 @@ fn branches(schema: &Value, walk: &Walk<'_>, depth: usize) -> Option<String> {
     if let Some(branches) = branches {
         let mut forms: Vec<String> = Vec::new();
         for branch in branches.iter().take(MAX_LISTED) {
+            // If one branch accepts anything, so do all of them together.
             let form = wanted(branch, walk, depth)?;
             if !forms.contains(&form) {
                 forms.push(form);

@@ -47,6 +47,7 @@ pub(super) fn explain(schema: &Value, refusals: &[ValidationError<'_>]) -> Strin
     let more = lines.len().saturating_sub(MAX_ERRORS);
     lines.truncate(MAX_ERRORS);
     if more > 0 {
+        // The validator was asked for no more.
         let many = if refusals.len() == MAX_READ { " or more" } else { "" };
         lines.push(format!("and {more}{many} further errors"));
     }
@@ -223,6 +224,7 @@ fn branches(schema: &Value, refusal: &ValidationError<'_>, context: &[Branch], n
     let mut meant: Vec<&Branch> = context.iter().filter(of_type).collect();
     // A member with a fixed value (`"kind": "circle"`) identifies the intended branch.
     let fixed = |branch: &&Branch| !branch.iter().any(|r| !here(r) && names_values(r));
+    // If every branch refuses its fixed value, it says nothing about the intended one.
     if meant.iter().any(fixed) {
         meant.retain(fixed);
     }
@@ -242,6 +244,7 @@ fn branches(schema: &Value, refusal: &ValidationError<'_>, context: &[Branch], n
 fn wanted_types(context: &[Branch], refusal: &ValidationError<'_>) -> String {
     let mut wanted: Vec<String> = Vec::new();
     for branch in context {
+        // Only what a branch says of the value itself, not of its members.
         let at_place = branch.iter().filter(|r| place(r) == place(refusal));
         let form = at_place.clone().find_map(|r| match r.kind() {
             Kind::Enum { options } => options.as_array().map(|o| list(o.iter().map(describe::literal))),

@@ -231,6 +231,7 @@ impl Validator {
         let (arguments, raw) = (&call.arguments, &call.raw_arguments);
         coerce::coerce(compiled, arguments, raw, work).or_else(|message| {
             let tool = self.find(call.server.as_deref(), &call.tool);
+            // A dropped member of a change might be what limits it.
             let is_read_only = tool.is_some_and(|(tool, _)| tool.is_read_only());
             let known = is_read_only.then(|| coerce::coerce_known(compiled, arguments, raw, work));
             known.flatten().map(Some).ok_or(message)

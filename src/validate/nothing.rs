@@ -12,6 +12,7 @@ pub fn fits_nothing(schema: &Value, objects: bool) -> bool {
     let may_be = |value: &Value| !objects || value.is_object();
     let is_other = |word: &Value| word.as_str().is_some_and(|word| OTHER_TYPES.contains(&word.to_lowercase().as_str()));
     let no_type = match words.get("type") {
+        // `all` holds for an empty list as well, which names no type.
         Some(Value::Array(types)) => objects && !types.is_empty() && types.iter().all(is_other),
         Some(word) => objects && is_other(word),
         None => false,

@@ -73,10 +73,12 @@ impl<'s> Visits<'s> {
             let Some(reference) = schema.get(key).and_then(Value::as_str) else { continue };
             let root = self.root;
             let found = candidates(self.bases.get_or_insert_with(|| bases(root)), reference);
+            // A target outside the schema can only be a metaschema, since nothing is fetched.
             if found.is_empty() {
                 self.spend(FOREIGN.saturating_mul(nodes(value)))?;
             }
             found.into_iter().try_for_each(|target| self.count(target, value))?;
+            // Up to draft 7 a reference replaces all keywords beside it.
             if key == "$ref" && !self.modern {
                 return Some(());
             }

@@ -67,6 +67,7 @@ impl Work {
     /// Counts more steps. Returns `false` if the check has been stopped or the limit would be exceeded.
     pub(super) fn spend(&self, steps: usize) -> bool {
         let done = self.done.get().saturating_add(steps);
+        // A stopped check stays stopped, or a later small question would be answered after an incomplete one.
         if self.stopped.get() || done > self.limit {
             self.stopped.set(true);
             return false;

@@ -27,11 +27,13 @@ impl<'a> Coercion<'a> {
         let validator = if at.is_empty() { &compiled.validator } else { compiled.branch(at)? };
         let limit = MAX_VISITS.saturating_add(VISITS_PER_VALUE.saturating_mul(nodes(value)));
         let visits = compiled.visits(compiled.schema.pointer(at)?, value, limit);
+        // Too many visits stop the check for good.
         if !self.work.spend(visits.unwrap_or(usize::MAX)) {
             return None;
         }
         let said = unbroken(|| question(validator));
         match said {
+            // From here on the value is refused rather than accepted unchecked.
             Some(_) => self.work.answered.set(true),
             None => self.work.broke(),
         }

@@ -31,6 +31,7 @@ impl<'s> DeclaredProperties<'s> {
         for schema in schemas {
             declared.names.extend(properties(schema).map(|(name, _)| name.as_str()));
             for (pattern, _) in named(schema, "patternProperties") {
+                // A pattern that this engine cannot read might declare any key.
                 declared.patterns.push(regex::Regex::new(pattern).ok()?);
             }
         }
@@ -64,6 +65,7 @@ impl<'s> DeclaredProperties<'s> {
             *alike.entry(form).or_default() += 1;
         }
         let mut names: HashMap<String, Vec<&str>> = HashMap::new();
+        // `required` may name a member that `properties` lacks.
         let further = wanted.filter(|wanted| !self.names.contains(wanted));
         for name in self.names.iter().copied().chain(further) {
             names.entry(plain(name)).or_default().push(name);
@@ -92,6 +94,7 @@ impl<'s> DeclaredProperties<'s> {
             let name = words(name);
             let is_longer =
                 || given.strip_suffix(&*name).is_some_and(|rest| rest.iter().all(|word| is_of("vague", word)));
+            // With as many words it would be another spelling, which `renames` has found.
             name.len() != given.len() && (name.ends_with(&given) || is_longer())
         };
         let others = self.names.iter().filter(|name| **name != wanted && !members.contains_key(**name));

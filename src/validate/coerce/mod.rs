@@ -105,6 +105,8 @@ pub(super) fn coerce_known(compiled: &CompiledSchema, arguments: &Value, raw: &s
 pub(super) fn coerce_value(compiled: &CompiledSchema, value: &Value, raw: &str, work: &Work) -> CoercionResult {
     let run = Coercion::new(compiled, raw, work);
     match run.takes("", value) {
+        // `5.0` is valid for an integer, but many servers refuse it; a number that lost digits is not the one
+        // that was written.
         Some(true) if !integer::holds(value, &|n| integer::is_whole(n) || integer::may_be_lost(n)) => Ok(None),
         Some(_) => settle(run, value.clone(), Vec::new()),
         None => Err(work.message()),
@@ -128,6 +130,7 @@ fn settle(mut run: Coercion<'_>, mut value: Value, mut repairs: Vec<Repair>) -> 
         return Err(message);
     }
     run.write_whole_floats_as_integers(&mut value, &mut repairs);
+    // Each round may note the same repair.
     let mut seen = HashSet::new();
     repairs.retain(|repair| seen.insert(repair.clone()));
     Ok((!repairs.is_empty()).then_some((value, repairs)))
@@ -216,6 +219,7 @@ impl<'a> Coercion<'a> {
                             *slot = new;
                             repairs.extend(done);
                         }
+                        // A blank member that no branch accepts may only mean that there is none.
                         None if self.leave_out(spot, value, &path) => repairs.push(Repair::LeftOut(place)),
                         None => continue,
                     }
@@ -229,6 +233,7 @@ impl<'a> Coercion<'a> {
                         }
                         continue;
                     };
+                    // Text may hold nested text; each reading adds levels.
                     if place.matches('/').count() + nesting(&reading.value) > MAX_DEPTH {
                         continue;
                     }
@@ -252,6 +257,8 @@ impl<'a> Coercion<'a> {
             return became.clone();
         }
         let index = tried.len();
+        // The entry is there before the branches are tried: a schema that refers to itself asks again for the
+        // same value.
         tried.push((value.clone(), None));
         let became = self.try_branches(pointer, count, value, spot);
         if let Some(tried) = self.tried.get_mut(&question).and_then(|tried| tried.get_mut(index)) {
@@ -273,6 +280,7 @@ impl<'a> Coercion<'a> {
             }
             let (mut candidate, mut done) = (value.clone(), Vec::new());
             let spot = ValuePosition { at: &at, branching, ..spot };
+            // A value that a branch accepts as it is would not have been refused.
             if !self.settle(spot, &mut candidate, &mut done) || done.is_empty() {
                 continue;
             }
@@ -303,6 +311,7 @@ impl<'a> Coercion<'a> {
             _ => return None,
         };
         match ValueReading::as_type(found, types, self.raw) {
+            // Another reading of the value itself comes first: text may contain the whole array.
             None if types.contains(JsonType::Array) => self.wrapped(spot, value, path),
             reading => reading,
         }
@@ -338,6 +347,7 @@ impl<'a> Coercion<'a> {
             return false;
         }
         let within = |fault: &SchemaFault| {
+            // `/ab` is not inside `/a`.
             fault.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         let faults = ask_with(value, path, other.clone(), |value| self.faults(spot, value));
@@ -351,6 +361,7 @@ impl<'a> Coercion<'a> {
             Some(Value::String(text)) => text.trim().is_empty(),
             _ => false,
         };
+        // The arguments as a whole cannot be left out.
         let Some((parent, key)) = around(path).filter(|_| says_nothing) else { return false };
         if !self.work.spend(nodes(value)) {
             return false;

@@ -48,6 +48,7 @@ impl ValueReading {
             let next = match found {
                 Value::Object(_) => return Some((found.clone(), readings)),
                 Value::Null => ValueReading::coerced(Map::new()),
+                // Some models write an empty text for no arguments.
                 Value::String(text) if text.trim().is_empty() => ValueReading::coerced(Map::new()),
                 Value::String(text) if text.trim() == "null" => ValueReading::unwrapped(Value::Null),
                 Value::String(text) => ValueReading::in_text(text)?,
@@ -91,6 +92,7 @@ impl ValueReading {
         };
         let mut found = options.iter().filter(spelt);
         match (found.next(), found.next(), value) {
+            // Of two options that the value spells none is certain: `1` and `"1"`.
             (Some(option), None, _) => Some(ValueReading::coerced(option.clone())),
             (None, _, Value::Array(items)) => ValueReading::only_item(items),
             (None, _, Value::String(text)) => ValueReading::in_text(text).filter(|r| r.value.is_string()),
@@ -101,6 +103,7 @@ impl ValueReading {
     /// Returns an array with the value as its only item.
     pub(super) fn as_item(value: &Value) -> Option<Self> {
         let one = match value {
+            // `null` may mean no list, and an array is none of its own items.
             Value::Null | Value::Array(_) => false,
             Value::String(text) => is_one(text.trim()),
             _ => true,
@@ -111,6 +114,7 @@ impl ValueReading {
     /// Returns the value of one of the types that a text spells.
     fn of_text(text: &str, types: JsonTypeSet) -> Option<Self> {
         let has = |t| types.contains(t);
+        // The narrower type comes first: `5` for `["integer", "number"]` is an integer.
         if has(JsonType::Integer)
             && let Some(integer) = literal::integer(text)
         {

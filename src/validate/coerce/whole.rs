@@ -34,6 +34,7 @@ impl Coercion<'_> {
             if !self.work.spend((2 * FRACTIONS.len() + 4) * nodes(value)) {
                 return Some(self.work.message());
             }
+            // The schema is asked, since `integer` may be in a part that a reference or a branch leads to.
             let only_integer = FRACTIONS.iter().any(|(fraction, whole)| {
                 self.refuses(*fraction, &place, value) && !self.refuses(*whole, &place, value)
             });
