@@ -82,6 +82,7 @@ impl Shared {
         let calls = Used::of(own.map(|made| &made.call.arguments), std::iter::empty::<&str>());
         let said = self.said_things();
         let arguments = &last.call.arguments;
+        // It used what an earlier result gave, or it is what the question itself asks for.
         let is_meant =
             || said.has_found_thing(arguments) || said.are_spoken_of(arguments) && self.fits_best(last.call, &said);
         let is_new = |tool: &&Tool| self.is_new_lookup(tool);

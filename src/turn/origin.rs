@@ -237,6 +237,7 @@ impl Origins {
         texts_within(arguments, MAX_JSON_DEPTH, &mut |text| {
             may_frame = may_frame && !(holds_frame(text) && foreign(&holds_frame));
             told.retain(|line| !(text.contains(line) && foreign(&|text| text.contains(line))));
+            // What is left of `may_frame` and `told` is in no untrusted text.
             found = found || may_frame && holds_frame(text) || told.iter().any(|line| text.contains(line));
         });
         found
@@ -565,6 +566,7 @@ fn is_spelled_out(tool: &str, text: &str) -> bool {
     text.match_indices(tool).take(MAX_PLACES).any(|(at, _)| {
         let (before, after) = (text[..at].chars().next_back(), text[at + tool.len()..].chars().next());
         let is_set_off = |c: Option<char>| c.is_some_and(|c| "\"'`“”‘’«»「」<>".contains(c));
+        // `send()`, "`send`" and any `wipe_all` may mean a call; `resend` has only the letters.
         !is_word(before)
             && !is_word(after)
             && (is_name || after == Some('(') || is_set_off(before) && is_set_off(after))

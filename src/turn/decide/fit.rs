@@ -64,6 +64,7 @@ impl ConversationText {
             choices.is_some_and(|choices| choices.iter().skip(1).any(|choice| choice == value))
         };
         let is_meant = |name: &str, value: &Value| {
+            // A choice that nobody said is only kept where it changes nothing.
             is_default(name, value) || changes_nothing(tool) && is_chosen(name, value) || self.is_spoken_of(value)
         };
         let is_unsaid = |name: &String, value: &Value| is_optional(name) && !is_meant(name, value);

@@ -208,6 +208,7 @@ fn acts(sentence: &str) -> bool {
     let heads = if answers { Vec::new() } else { clauses(head) };
     heads.iter().chain(&clauses(rest)).filter(|clause| !has_any(clause, "texts")).any(|clause| {
         let words = words_of(clause);
+        // Chinese often leaves the subject out, so its clauses have rules of their own.
         says(&words, "ahead") || (trails && begins(&words)) || leads_in_chinese(clause, trails)
     })
 }
@@ -230,6 +231,7 @@ fn begins(words: &[&str]) -> bool {
     // `Running the tests takes about ten minutes.` is a statement.
     let is_statement = rest.iter().any(|word| list("predicates").contains(word));
     let is_form = rest.first().is_some_and(|first| first.ends_with("ing") || list("german_said").contains(first));
+    // German verbs are listed in the form that begins such a clause: `Lese die Datei ein`.
     is_form && !is_statement && (is_like(rest, "{act}") || is_like(rest, "{german_said}"))
 }
 
@@ -291,6 +293,7 @@ fn is_act(words: &[&str]) -> bool {
     // "Look forward to", "report back": such a verb is not an act on a thing.
     let is_other = rest.first().is_some_and(|next| matches!(*next, "back" | "forward"));
     let verbs = || is_verb(first) || bases(first, "ing").any(|base| is_verb(&base));
+    // Some verbs are acts only with the words after them: `take a look`.
     !is_other && (uses || verbs() || is_like(words, "{act_phrases}"))
 }
 

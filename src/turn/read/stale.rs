@@ -219,6 +219,7 @@ fn is_cut(text: &str) -> bool {
     // A file of several lines may speak of errors.
     let is_error = text.trim().lines().count() < 2 && ERRORS.iter().any(|word| text.contains(word));
     let leaves_out = || text.lines().any(|line| matches!(line.trim(), "..." | "…"));
+    // Coding agents cut a long result without saying so; others say it in words, or with a line of dots.
     text.trim().is_empty()
         || text.lines().count() >= CAP
         || is_error
