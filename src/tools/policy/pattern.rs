@@ -80,8 +80,8 @@ impl Pattern {
     pub(super) fn matches(&self, server: Option<&str>, tool: &str) -> bool {
         match (self.cut, server) {
             (Some(at), Some(server)) => glob(&self.pieces[..at], server) && glob(&self.pieces[at + 1..], tool),
-            // A wildcard of a split pattern stays inside its part: `ev.*` does not match a tool without a server whose
-            // name is `ev.show`.
+            // A wildcard of a split pattern stays inside its part: `ev.*` does not match a tool without a
+            // server whose name is `ev.show`.
             (_, None) => self.is_exact() && glob(&self.pieces, tool) || self.cut.is_none() && glob(&self.pieces, tool),
             (None, Some(_)) => glob(&self.pieces, tool),
         }
