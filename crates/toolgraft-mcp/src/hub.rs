@@ -426,6 +426,7 @@ impl Hub {
     }
 
     async fn run(&self, invocation: Invocation) -> Result<Outcome, Outcome> {
+        // A tool of a server with this name counts before the built-in one.
         if invocation.tool == ACCESS_RESOURCE && !self.offered.borrow().catalog.knows(ACCESS_RESOURCE) {
             return self.read(invocation).await;
         }
@@ -461,6 +462,7 @@ impl Hub {
         if !has_large(&outcome) {
             return outcome;
         }
+        // An image of more pixels than the whole budget would be decoded under a permit for less.
         let most = usize::try_from(MAX_PIXELS).unwrap_or(usize::MAX).min(self.settings.pixels.amount());
         let permit = self.settings.pixels.wait(most).await;
         let unscaled = outcome.clone();

@@ -83,6 +83,8 @@ impl Embedded {
     ) -> Result<Option<Adapter>, Fault> {
         let kept = self.kept.of(None);
         let (request, places, mut writer) = ChatRequest::read(shape, body, tools, &self.config, &kept)?;
+        // Only the caller knows whether it can send the request itself, and only Chat Completions are in the
+        // endpoint's own form.
         if passes && shape.passes_to().is_some() && request.is_plain() {
             return Ok(None);
         }
@@ -154,6 +156,7 @@ impl Adapter {
     pub fn feed(&mut self, bytes: &[u8]) -> Result<String, Refusal> {
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(line);
+            // An earlier line may have ended or cancelled the answer: the lines after it belong to no answer.
             if line.ends_with(b"\n") && self.is_streaming() {
                 self.read_line();
             }

@@ -47,6 +47,8 @@ pub(super) fn check_names(headers: &HeaderMap, uri: &Uri, config: &Config) -> Re
     if headers.get_all(header::ORIGIN).iter().count() > 1 {
         return Err(Fault::door(400, "origin_twice", "the request has more than one 'Origin'"));
     }
+    // A target with a host (`POST http://other/v1/… HTTP/1.1`) counts before `Host` (RFC 9112, 3.2.2), so a
+    // proxy may go by it.
     if let Some(target) = uri.authority().map(|authority| authority.as_str())
         && !is_ours(name_of(target), config)
     {
@@ -88,6 +90,7 @@ fn text(value: &HeaderValue) -> String {
 /// Returns a host without its port.
 fn name_of(host: &str) -> &str {
     match host.rfind(':') {
+        // The last colon of `[::1]` is inside the address, and what follows it is no port.
         Some(at) if !host[at..].contains(']') && host[at + 1..].bytes().all(|b| b.is_ascii_digit()) => &host[..at],
         _ => host,
     }
@@ -135,6 +138,7 @@ pub(super) fn take_key(request: &mut Request) {
     }
     if let Some(mut key) = key {
         key.set_sensitive(true);
+        // A client that sends both means the header.
         request.headers_mut().entry(GOOGLE_KEY).or_insert(key);
     }
 }
@@ -195,6 +199,7 @@ pub(super) async fn body(parts: &Parts, body: Body, config: &Config) -> Result<B
                 Ok(Some(Err(_))) => {
                     return Err(Fault::invalid("the body was cut off, or does not match its content-encoding"));
                 }
+                // A body in chunks announces no length, and neither does one that was compressed.
                 Ok(Some(Ok(piece))) if all.len() + piece.len() > config.max_body => return Err(too_large()),
                 Ok(Some(Ok(piece))) => {
                     let more = (all.len() + piece.len()).saturating_sub(room);

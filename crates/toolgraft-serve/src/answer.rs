@@ -136,6 +136,7 @@ impl Running {
             let shared = running.shared.clone();
             let piece = shared.caught(running.piece(shape, &mut **writer, silent)).await;
             let piece = piece.flatten().unwrap_or_else(|fault| running.broken(fault, &mut **writer));
+            // The last piece of a normal end is empty; that after a panic has the error.
             let is_over = piece.is_last && piece.text.is_empty();
             (!is_over).then(|| (Ok::<_, Infallible>(Bytes::from(piece.text)), (!piece.is_last).then_some(state)))
         });
@@ -170,12 +171,14 @@ impl Running {
         loop {
             match next {
                 None | Some(Some(Next::Busy)) => text.push_str(shape.busy()),
+                // Nothing was sent yet, so the response can still have the fault's own status.
                 Some(Some(Next::Out(Out::Failed(fault)))) if text.is_empty() && !self.begun => return Err(fault),
                 Some(Some(Next::Out(out))) => writer.write(out, &mut text),
                 Some(None) => return Ok(StreamPiece { text, is_last: true }),
             }
             next = if text.is_empty() {
                 self.within(keep_alive, silent).await
+            // The response begins with its first piece, which therefore waits for nothing else.
             } else if text.len() >= PIECE || !self.begun {
                 return Ok(StreamPiece { text, is_last: false });
             } else {

@@ -69,8 +69,12 @@ impl AskSettings {
     /// serves in its place.
     pub(super) fn of(config: &Config, model: &str, facts: &ModelFacts, profile: &'static Profile) -> Self {
         let served = facts.served.as_ref();
+        // The configuration can keep media from a model that reads them, and name kinds that the endpoint
+        // does not report.
         let said = if config.hands_on_media { facts.reads } else { Reads::default() };
         let reads = config.reads.with_images(config.reads.images || said.images);
+        // Settings under the client's name for the model come before those of the model that is served under
+        // it.
         let known = [Some(model), served.map(|served| served.id.as_str())];
         let own = known.into_iter().flatten().find_map(|name| config.settings_of(name)).unwrap_or_default();
         let (name, size) = served.map_or((model, None), |served| (&*served.id, served.parameters));
@@ -79,6 +83,8 @@ impl AskSettings {
             profile: profile.name,
             tools: own.tools_mode.unwrap_or(config.tools_mode),
             dialect: own.dialect.or(config.dialect).unwrap_or(profile.dialect),
+            // All known dialects are read anyway, so only one that was made from the template has to be
+            // added.
             derived: served.and_then(|served| served.dialect).filter(|native| matches!(native, Dialect::Loaded(_))),
             style,
             listing: own.listing.unwrap_or(config.prompt.listing),

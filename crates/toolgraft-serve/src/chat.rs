@@ -154,6 +154,7 @@ impl Writer for ChatStream {
     fn write(&mut self, out: Out, to: &mut String) {
         match &out {
             Out::Failed(fault) => return data(to, &Chat.error(fault)),
+            // The first chunk has a role as well, so it takes the long way.
             Out::Text(text) if self.begun => return self.write_text("content", text, to),
             Out::Reasoning(text) if self.begun => return self.write_text("reasoning_content", text, to),
             _ => {}
@@ -189,6 +190,7 @@ impl Writer for ChatStream {
             message.insert("content".to_owned(), Value::Null);
         }
         if !calls.is_empty() {
+            // Only the calls of a stream have an index.
             calls.iter_mut().filter_map(Value::as_object_mut).for_each(|call| drop(call.shift_remove("index")));
             message.insert("tool_calls".to_owned(), calls.into());
         }

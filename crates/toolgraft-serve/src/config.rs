@@ -135,6 +135,7 @@ impl Config {
     pub(super) fn model_of(&self, named: Option<&str>) -> Option<String> {
         match (&self.model, named) {
             (Some(model), _) => Some(model.clone()),
+            // Without a toolbox `+tools` is a part of the endpoint's own name for a model.
             (None, Some(name)) if self.toolbox.is_some() => Some(without_tools(name).to_owned()),
             (None, named) => named.map(str::to_owned),
         }

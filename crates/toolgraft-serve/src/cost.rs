@@ -100,8 +100,8 @@ impl Costs {
             let slack = most as u64 / 128 + 2;
             prompt_tokens + completion_tokens + slack >= most as u64
         });
-        // From half of the limit on it counts as used up: an endpoint whose own limit is far below
-        // the client's cuts earlier.
+        // From half of the limit on it counts as used up: an endpoint whose own limit is far below the
+        // client's cuts earlier. So does an estimate, which may be wrong by as much.
         let is_used_up = self.limit.is_some_and(|most| estimated || completion_tokens >= most / 2);
         self.cut_off == 1 && !is_full && !is_used_up
     }

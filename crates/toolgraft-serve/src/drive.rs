@@ -206,6 +206,7 @@ fn send(
     // Only later rounds are retried: a client repeats a refused request itself, but knows nothing
     // of later rounds.
     let retries = if exchange.progress().rounds > 1 { RETRIES } else { 0 };
+    // Converted before the body is given away below.
     let shown = exchange.record.as_ref().map(|_| inspect::request(&body));
     match upstream.model.for_body(body, headers, retries) {
         Ok(model) => {

@@ -172,6 +172,8 @@ impl Exchange {
         let turn = Turn::begin(setup, conversation, output, start)?;
         let output = asked.output.as_deref();
         let mut exchange = Box::new(Exchange {
+            // Arguments are looked up in all results, and an answer is checked by its schema: each takes long
+            // if the other side is large.
             is_heavy: prepared.is_heavy || results > LONG || output.is_some_and(|output| takes_long(output.schema())),
             turn,
             steps: VecDeque::new(),
@@ -179,6 +181,7 @@ impl Exchange {
             client_calls: Vec::new(),
             own_calls: Vec::new(),
             text: ClientText::new(asked.output.is_some()),
+            // After text of third parties no answer can be recorded as one without such text.
             said: (prepared.watches() && !asked.history.untrusted).then(String::new),
             progress: Progress::default(),
             costs: Costs::default(),
@@ -266,6 +269,7 @@ impl Exchange {
             // would take its own messages for the measure of the context, for every later request
             // with the same tools.
             Some(Err(error @ ModelError::ContextExceeded { .. })) => Input::ModelFailed(error),
+            // A request by prompt has no tools that the endpoint could refuse (`Input::ToolsRefused`).
             Some(Err(error)) if !self.native => Input::ModelFailed(error),
             event => Input::of_model(event),
         };
@@ -319,6 +323,7 @@ impl Exchange {
                     return;
                 }
             }
+            // The client's calls end the answer, so those of the toolbox beside them do not run.
             if !self.client_calls.is_empty() {
                 return self.hand_out();
             }
@@ -364,6 +369,7 @@ impl Exchange {
             }
             Action::Call(call) => self.own_calls.push(call),
             Action::Finish(finished) => self.finished(*finished),
+            // No question stays open: `Ask` is answered at once.
             Action::Withdraw { .. } => {}
         }
         Ok(())

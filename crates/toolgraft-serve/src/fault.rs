@@ -113,6 +113,7 @@ fn failed(failure: &ModelFailure) -> Fault {
         _ if failure.error == ModelErrorKind::ContextExceeded => {
             Fault::invalid(message).with_code("context_length_exceeded").with_param("messages")
         }
+        // A redirect of the endpoint is no status for a client, which must not follow it.
         Some(status) if status >= 400 => {
             Fault { retry_after: retry_after(failure), ..Fault::upstream(status, message) }
         }

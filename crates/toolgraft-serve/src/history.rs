@@ -121,6 +121,7 @@ impl History<'_> {
                 None => self.push(plain(message)),
             },
             Some("user") => self.user(message),
+            // A later system message becomes a user's message in `shape`, as the results are one.
             _ if self.after_results => self.beside_results(message),
             _ => self.push(message),
         }
@@ -224,6 +225,7 @@ impl History<'_> {
         let done = |call: PastCall| done(with_inferred_status(call), prepared);
         let answered: Vec<Done> = calls.into_iter().map(done).collect();
         let orphans: Vec<Done> = orphans.into_iter().map(done).collect();
+        // A stopped call has no result: its text is our own note.
         for done in answered.iter().filter(|done| done.outcome.status != Status::Cancelled) {
             // A failed call shows no file.
             let call = (done.outcome.status == Status::Result).then(|| done.call.clone());

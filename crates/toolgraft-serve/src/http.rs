@@ -127,6 +127,8 @@ fn routes(shared: Arc<Shared>) -> Router {
         .route("/v1/models", get(models))
         // Unknown encodings pass, so that they are refused later in the client's shape.
         .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
+        // A layer covers the routes above it and runs before earlier ones: a request without the key takes no
+        // place in a budget, and `/metrics` answers when the budgets are exhausted.
         .layer(middleware::from_fn_with_state(shared.clone(), within_budgets))
         .route(
             "/metrics",
@@ -174,6 +176,7 @@ async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, in
     // A browser's preflight request comes without the key.
     let preflight = origin.as_ref().and_then(|_| origins::preflight(&method, request.headers()));
     let mut response = match (admission::check_names(request.headers(), request.uri(), &shared.config), preflight) {
+        // The names are checked for a preflight, too; the key comes with the request after it.
         (Ok(()), Some(answer)) => answer,
         (Ok(()), None) => shared.caught(inner.run(request)).await.into_response(),
         (Err(fault), _) => fault.into_response(),
@@ -319,6 +322,7 @@ async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Result<R
         return Ok(whole(StatusCode::OK, &shape.models(models)));
     }
     let is_codex = query.split('&').any(|pair| pair.starts_with(CODEX_LIST));
+    // Without second entries for the toolbox the endpoint's own list is the answer.
     if !is_codex && (shared.config.toolbox.is_none() || shared.config.toolbox_always) {
         return shared.upstream.pass(Method::GET, "models", headers, Bytes::new(), Span::none()).await;
     }
@@ -458,6 +462,7 @@ async fn answered(
                 false => answer.await,
             };
         }
+        // The request was read from it; the answer may take minutes, and need not keep it.
         drop(body);
         let request = shared.known(request).await;
         let is_large = request.is_large(length);

@@ -231,6 +231,8 @@ impl Requests {
         }
         self.bytes += line.len();
         while self.bytes > most {
+            // The running request keeps its own text, which fits by itself, and an entry without text frees
+            // nothing.
             let oldest = self.entries.iter().position(|entry| entry.about.id != id && !entry.text.is_empty());
             let Some(oldest) = oldest else { break };
             self.forget(oldest);
@@ -280,6 +282,7 @@ impl Watch {
     /// Starts the request's recording, with this question as its title.
     pub(super) fn record(&self, question: &str, session: Session) -> Recorder {
         let words = question.split_whitespace().collect::<Vec<_>>().join(" ");
+        // Before the title is cut: the rest of a secret would not be found.
         let words = self.0.secrets.hide(&words);
         let end = words.char_indices().nth(TITLE).map_or(words.len(), |(at, _)| at);
         let title = format!("{}{}", &words[..end], if end < words.len() { "…" } else { "" });

@@ -80,6 +80,7 @@ fn is_stream(answer: &Response) -> bool {
 async fn whole(answer: Response) -> Result<Map<String, Value>, Result<Value, Fault>> {
     let status = answer.status();
     let failed = |what: String| {
+        // A success without an answer is a failure of the endpoint.
         let kept = if status.is_success() { 502 } else { status.as_u16() };
         Err(Fault::upstream(kept, format!("the endpoint's answer (HTTP {status}) {what}")))
     };

@@ -76,6 +76,8 @@ impl Server {
         }
         let listener = TcpListener::bind(&addresses[..]).await.map_err(failed)?;
         let host = listen.rsplit_once(':').map_or(listen, |(host, _)| host);
+        // `0.0.0.0` and `[::]` are no names that a client uses: it reaches the server by any name of the
+        // machine.
         let is_any = host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|ip| ip.is_unspecified());
         let config = config.with_host(if is_any { ANY_HOST } else { host });
         let shared = Shared::new(config)?;

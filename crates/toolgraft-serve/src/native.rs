@@ -91,6 +91,7 @@ fn written_call(call: &PastCall, id: &str) -> Value {
 /// call has, else the client's. Calls in the older form have none and are numbered.
 fn ids_of(entry: &PastMessage, written: Option<&WrittenMessage>, taken: &mut HashSet<String>) -> Vec<String> {
     let own = written.map_or(&[][..], |written| &written.ids);
+    // If the client removed one of several calls, it is not known which identifier belongs to which call.
     let own = if own.len() == entry.calls.len() { own } else { &[] };
     let mut id = |(n, call): (usize, &PastCall)| match own.get(n) {
         Some(Some(own)) if taken.insert(own.clone()) => own.clone(),

@@ -44,6 +44,8 @@ fn without(text: &str) -> String {
         let inner = &rest[open + 1..];
         let opens = |name: &str| inner.strip_prefix(name).is_some_and(|after| after.starts_with(['>', ' ', '\n']));
         from = open + 1;
+        // A name whose closing tag is missing once is missing for all later tags as well. It is not searched
+        // for again, so that the time stays linear.
         let Some(known) = BESIDE.iter().position(|(name, _)| opens(name)).filter(|known| !unclosed[*known]) else {
             continue;
         };

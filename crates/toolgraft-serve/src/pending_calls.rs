@@ -31,6 +31,7 @@ impl PendingCalls {
     /// empty.
     pub(super) fn result(&mut self, id: Option<String>, name: &str) -> String {
         let has_id = |call: &PendingCall| id.as_ref() == Some(&call.id);
+        // Two identifiers that differ belong to a call and a result whose counterparts were removed.
         let may_be_its = |call: &PendingCall| !(call.is_own && id.is_some()) && (name.is_empty() || call.name == name);
         // The call may have been removed from the history.
         let at = self.calls.iter().position(has_id).or_else(|| self.calls.iter().position(may_be_its));

@@ -35,6 +35,7 @@ impl Permissions {
         let policy = self.lock();
         let found = catalog.find(server, tool).ok().map(|found| found.tool);
         let annotations = found.and_then(|tool| tool.annotations.as_ref());
+        // First, since the policy may allow by a wildcard what third parties may have asked for.
         if !led_by.is_empty() && policy.can_be_led(server, tool, annotations, Some(arguments), led_by) {
             return Some(ModelNote::NotAllowed);
         }

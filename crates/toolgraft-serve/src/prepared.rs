@@ -98,6 +98,7 @@ impl Prepared {
         // of its own.
         let mut servers = vec![Server::default().with_tools(tools).with_parallel(true)];
         servers.extend(wanted.own.iter().flat_map(|catalog| catalog.servers().iter().cloned()));
+        // The client's own list may be empty. A server of the toolbox may have resources without tools.
         servers.retain(|server| server.name.is_some() || !server.tools.is_empty());
         let options = wanted.way.options(config, profile);
         // Without tools nothing in the text counts as a call, not even as one to be rejected.
@@ -253,6 +254,7 @@ impl Cache {
     /// Fails if running requests use the budget.
     fn room(&self, client: Option<&str>, bytes: usize) -> Result<Permit, Fault> {
         let limit = if client.is_some() { self.budget.share() } else { self.budget.amount() };
+        // Nothing is dropped for a list that exceeds the share in any case.
         while bytes <= limit && bytes > self.budget.free_for(client) && self.kept().pop_back().is_some() {}
         Ok(self.budget.take(client, bytes)?)
     }

@@ -151,6 +151,7 @@ impl ChatRequest {
             Some(text) => text.len(),
             None => self.body.get("tools").map_or(0, |tools| tools.to_string().len()),
         };
+        // The length of the toolbox's own list is not known here.
         self.with_tools || length > LONG_LIST
     }
 
@@ -191,6 +192,7 @@ impl ChatRequest {
         // A choice that only a tool could fit is refused.
         let leaves_open = |choice: &Value| matches!(choice.as_str(), Some("auto" | "none"));
         let needs_tool = self.body.get("tool_choice").is_some_and(|choice| !choice.is_null() && !leaves_open(choice));
+        // Each of these takes a turn: to describe, to render, to check or to correct.
         !self.has_tools() && !has_history && !has_schema && !needs_tool
     }
 
@@ -202,6 +204,7 @@ impl ChatRequest {
         let chosen = choice["function"]["name"].as_str();
         let chosen =
             tools.iter().find(|tool| service(tool).is_some() && chosen.is_some_and(|name| tool["name"] == name));
+        // With `none` the model answers without the tool.
         let alone = tools.first().filter(|_| tools.iter().all(|tool| service(tool).is_some()) && choice != "none");
         let tool = chosen.or(alone)?;
         let kind = service(tool)?.to_owned();
@@ -221,6 +224,7 @@ impl ChatRequest {
         kept: ClientStore,
     ) -> Result<(Arc<Prepared>, RenderedRequest), Fault> {
         self.refuse()?;
+        // Before the key is made, which has the list of tools as it is offered.
         self.list_named();
         let own = config.toolbox.as_ref().filter(|_| self.with_tools).map(|toolbox| toolbox.catalog());
         let max_calls = (flag(&self.body, "parallel_tool_calls")? == Some(false)).then_some(1);
@@ -332,6 +336,7 @@ impl ChatRequest {
         let is_offered = |item: &Value| service(item).is_none() && (are_searched || !is_deferred(item));
         for (at, item) in list.into_iter().enumerate().filter(|(_, item)| is_offered(item)) {
             let (tool, is_set_aside) = tool(at, item)?;
+            // A tool that is listed twice counts once; one that the server leaves out has no entry.
             if names.get(&tool.name) == Some(&at) {
                 set_aside.extend(is_set_aside.then(|| tool.name.clone()));
                 tools.push(tool);
@@ -451,6 +456,7 @@ impl ChatRequest {
     }
 
     fn max_tokens(&self) -> Result<Option<(&'static str, u64)>, Fault> {
+        // `max_tokens` is the older name, so the other one counts if a client sends both.
         for field in ["max_completion_tokens", "max_tokens"] {
             match self.body.get(field) {
                 None | Some(Value::Null) => {}
@@ -491,7 +497,9 @@ pub(super) fn object(
     cache: &Cache,
 ) -> Result<(Map<String, Value>, Option<String>), Fault> {
     admission::check_values(std::iter::once(body))?;
+    // Other APIs convert their tools, so the text of these is not the list that is prepared.
     let apart = shape.passes_to().and_then(|_| admission::object_and_tools(body));
+    // An empty list is no list of tools: such a request may be passed through.
     let is_list = |tools: &str| tools.strip_prefix('[').is_some_and(|rest| !rest.trim_start().starts_with(']'));
     match apart.filter(|(_, tools)| is_list(tools)) {
         Some((object, tools)) if cache.knows(tools) => Ok((object, Some(tools.to_owned()))),

@@ -47,6 +47,7 @@ impl Seal {
     /// Returns a new identifier for a call.
     pub(super) fn id(&self, client: Client, untrusted: bool) -> String {
         let mark = if untrusted { 'u' } else { 'c' };
+        // 21 characters are the prefix and the random digits: with mark and signature 38.
         let head = format!("{}{mark}", &new_id("call_")[..21]);
         format!("{head}{:0SIGNATURE$x}", self.of_id(client, &head))
     }

@@ -42,6 +42,7 @@ impl Generations {
 
     fn keep(&mut self, key: [u64; 2], text: Arc<str>) {
         let bytes = text.len() + ENTRY_BYTES;
+        // A text that fills a generation alone would drop all others.
         if bytes > TOLD_BYTES / 2 {
             return;
         }

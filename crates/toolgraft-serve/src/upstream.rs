@@ -129,6 +129,8 @@ impl Upstream {
             request = request.header(header::ACCEPT, accept);
         }
         let ours = spans::headers(&span);
+        // With a registered propagation our span is the parent of the endpoint's; without one the client's
+        // headers pass.
         let theirs = self.headers(from).into_iter().filter(|(name, _)| ours.iter().all(|(own, _)| own != name));
         for (name, value) in theirs.chain(ours.iter().cloned()) {
             request = request.header(name, value);
@@ -147,6 +149,7 @@ impl Upstream {
         let silent = |_| Fault::upstream(504, silent()).with_code("upstream_silent");
         let sent = sent.map_err(silent).and_then(|sent| sent.map_err(|error| not_sent(&error)));
         let answer = sent.inspect_err(|fault| spans::failed(&span, fault.code.unwrap_or("upstream_failed")))?;
+        // The base URL lacks `/v1`. It is corrected only once, so this does not repeat.
         if answer.status() == StatusCode::NOT_FOUND && self.model.add_v1().await.is_some() {
             return Box::pin(self.pass(method, path, from, body, span)).await;
         }

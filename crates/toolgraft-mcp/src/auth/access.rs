@@ -78,6 +78,8 @@ impl Access {
             *held = tokens.load()?;
         }
         let left = held.as_ref().and_then(time_left);
+        // A login without a refresh token cannot be renewed: its token is sent to its end, and then refused.
+        // Without a login the request goes without a token, unless the program logs in by itself.
         let is_good = match &*held {
             Some(kept) => left.is_none_or(|left| left >= EARLY) || self.takes_logins() && refresh_token(kept).is_none(),
             None => self.takes_logins(),
@@ -85,6 +87,8 @@ impl Access {
         if !is_good {
             match self.renewed(tokens, held.clone(), None).await {
                 Ok(kept) => *held = Some(kept),
+                // The authorization server cannot be reached now, and the token is still valid for some
+                // seconds.
                 Err(denied) if denied.kind == FailureKind::Other && left.is_some_and(|left| !left.is_zero()) => {}
                 Err(denied) => return Err(denied),
             }

@@ -57,6 +57,7 @@ pub(super) async fn discover(
 
 fn check(metadata: &AuthorizationMetadata, resource: &Resource, wants_pkce: bool) -> Result<(), LoginError> {
     let methods = metadata.code_challenge_methods_supported.as_ref();
+    // A server that names no methods does not take PKCE (RFC 8414, section 2).
     if wants_pkce && !methods.is_some_and(|methods| methods.iter().any(|method| method == "S256")) {
         return Err(LoginError::Untrusted(NO_PKCE.to_owned()));
     }

@@ -171,12 +171,15 @@ fn callback(head: &str, port: u16, state: &str) -> Result<HashMap<String, String
 fn parameters(url: &Url, state: &str) -> Result<HashMap<String, String>, &'static str> {
     let mut parameters = HashMap::new();
     for (name, value) in url.query_pairs() {
+        // No parameter may be repeated (RFC 6749, section 3.1): two readers could take different ones.
         if parameters.insert(name.into_owned(), value.into_owned()).is_some() {
             return Err("A parameter is in it twice.");
         }
     }
     match parameters.get("state") {
         Some(named) if same(named, state) => Ok(parameters),
+        // With a code it is the answer of an authorization server that drops the state; without one it is no
+        // answer at all.
         None if parameters.contains_key("code") => Err(NO_STATE),
         _ => Err("It belongs to another login: its state is not that of the request."),
     }

@@ -68,6 +68,7 @@ impl Login {
         let resource = Resource::of(url)?;
         let (is_open, challenge) = challenge(url, headers, &trust).await?;
         let mut found = discover(&resource, challenge.as_deref(), (oauth, &trust)).await?;
+        // A server may answer a `ping` without a login, and require one for its tools.
         if is_open && !found.published {
             return Err(LoginError::NotForLogins(
                 "the server answers without a login, and names no authorization server".to_owned(),
@@ -75,6 +76,7 @@ impl Login {
         }
         let listener = Listener::bind(oauth.callback_port).await?;
         let redirect_uri = listener.redirect_uri();
+        // The scopes of another issuer mean nothing to this one.
         let earlier = logins.load(&resource)?.filter(|kept| kept.issuer == found.metadata.issuer);
         let scopes = scopes(&found.manager, oauth, earlier.as_ref()).await;
         let client = client(&mut found, oauth, &redirect_uri, &scopes).await?;

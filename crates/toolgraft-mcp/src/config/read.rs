@@ -282,6 +282,7 @@ impl File<'_> {
             Some(environment) => expand(text, environment).map_err(|e| format!("{key:?}: {e}"))?,
             None => text.to_owned(),
         };
+        // No argument, variable or path of a process can hold it.
         match text.contains('\0') {
             true => Err(format!("{key:?}: it holds a NUL character: take it out")),
             false => Ok(text),
@@ -411,6 +412,7 @@ fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     let nearest = known.iter().map(|known| (slips(known), *known)).min_by_key(|(slips, _)| *slips)?;
     // In a word of up to four letters, two changes already make another word.
     let most = if key.chars().count() > 4 { 2 } else { 1 };
+    // Of two letters one change makes another word: `va` would mean `ca`.
     (nearest.0 <= most && key.chars().count() > 2).then_some(nearest.1)
 }
 

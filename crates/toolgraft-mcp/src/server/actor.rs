@@ -117,6 +117,7 @@ impl Actor {
             };
             let is_restart = self.watch(&connection).await;
             let is_stable = started.elapsed() >= self.shared.settings.retry.stable;
+            // A server that was useful, or that somebody has restarted, begins a new series of failures.
             if is_restart || is_stable || connection.answered.load(Ordering::Relaxed) {
                 self.failures = 0;
             }
@@ -285,6 +286,8 @@ impl Actor {
     }
 
     async fn list_anew(&self, connection: &Connection) {
+        // Before the lists are read: a notice that arrives meanwhile may be about a page that was read
+        // already.
         let notices = connection.client.noticed.so_far();
         match self.offered(connection).await {
             Ok((offer, notes)) => {
@@ -295,6 +298,7 @@ impl Actor {
                 (self.shared.changed)();
                 self.tell(ServerEventKind::Listed);
             }
+            // The end of the connection is reported by `watch`.
             Err(_) if connection.is_gone() => {}
             Err(error) => self.view.send_modify(|view| {
                 view.status.notes.retain(|note| !note.starts_with(UNREAD));

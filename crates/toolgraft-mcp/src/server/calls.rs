@@ -51,6 +51,7 @@ impl Connection {
             params.meta_or_default().insert(LOG_LEVEL.0.to_owned(), LOG_LEVEL.1.into());
         }
         let _permit = self.permits.acquire().await;
+        // Since 2026-07-28 the server decides whether a call runs as a task.
         let as_task = self.is_of_initialize() && self.task_tools.lock().is_ok_and(|tools| tools.contains(tool));
         let lasts = self.limits.most.max(self.limits.call);
         let request = |responses, state| match as_task {
@@ -139,6 +140,7 @@ impl Connection {
                     next = request(None, None);
                     continue;
                 }
+                // The server has asked a question in this call, so it has begun to carry it out.
                 Err(error) if round > 1 => return Err(error.of_begun()),
                 answer => answer?,
             };
@@ -153,6 +155,7 @@ impl Connection {
             let state = result.get("requestState").and_then(Value::as_str).map(str::to_owned);
             let responses = self.or_gone(self.client.answers.responses(&self.client.server, &result)).await?;
             let responses = responses.map_err(RequestError::Broken)?;
+            // The same request again would get the same answer.
             if responses.is_empty() && state.is_none() {
                 return Err(RequestError::Broken("the server asks for input without naming any".to_owned()));
             }

@@ -109,11 +109,14 @@ impl Connector {
             let (transport, child) = stdio::spawn(program, environment, &self.client.log)?;
             let mut transport = self.noticed(transport);
             let by = match methods {
+                // The last third is for a second process.
                 Methods::Both => Deadline::after(self.limits.connect * 2 / 3, self.last, &child),
                 _ => self.rest(&child),
             };
             let mut agreed = self.negotiate(&mut transport, methods, by).await;
             let is_silent = |agreed: &Result<_, _>| matches!(agreed, Err(HandshakeError::Silence(_)));
+            // A process that has not read its input is still starting (`npx` downloads), and a second one
+            // would have to start as well.
             let late = methods == Methods::Both && is_silent(&agreed) && transport.transport.pipe.is_unread();
             if late {
                 agreed = self.negotiate(&mut transport, Methods::AlreadySent, self.rest(&child)).await;
@@ -160,6 +163,8 @@ impl Connector {
             tried.push(version.clone());
             let (methods, by) = match version.has_initialize() {
                 true => (Methods::Initialize, self.by),
+                // A third, since a server that does not answer `server/discover` is then asked in the earlier
+                // ways.
                 false => (Methods::Discover, Instant::now() + self.by.saturating_duration_since(Instant::now()) / 3),
             };
             let mut transport = self.noticed(http::transport(place)?);

@@ -163,6 +163,7 @@ impl Connection {
             gone,
             answered: AtomicBool::new(false),
             task_tools: Mutex::default(),
+            // `Semaphore::new` panics above its limit.
             permits: Semaphore::new(limits.calls.get().min(Semaphore::MAX_PERMITS)),
             running: Mutex::new(Some(service)),
             url,

@@ -42,6 +42,7 @@ pub(crate) fn tool_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
     let content = result.get("content");
     let mut parts = match content.map(|content| texts(content, block)) {
         Some(Some(parts)) => parts,
+        // An error may have no text, and a structure no text beside it.
         None if failed || structured.is_some() => Vec::new(),
         Some(None) if structured.is_some() => Vec::new(),
         _ => return no_result("tools/call", "content", answer),
@@ -147,6 +148,7 @@ pub(crate) fn for_user(result: &mut Value) -> Option<Value> {
     if theirs.is_empty() {
         return None;
     }
+    // An empty result would tell the model that nothing was found. A structure becomes its text.
     if blocks.is_empty() && !has_structured {
         blocks.push(serde_json::json!({ "type": "text", "text": FOR_USER }));
     }

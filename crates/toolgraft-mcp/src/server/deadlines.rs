@@ -85,6 +85,7 @@ impl Deadlines {
         let started = requests.clock.at(started);
         let (deadline, over) = (started + limit, Arc::<Notify>::default());
         let waiting = Waiting { limit, started, last: started + most.max(limit), deadline, over: over.clone() };
+        // The watch has ended, and notifies nobody any more.
         if requests.gone {
             over.notify_one();
         }

@@ -50,6 +50,7 @@ impl ServerHandle {
         } else if let Some(problem) = config.problem() {
             (status.state, status.error, status.misconfigured) = (ServerState::Failed, Some(problem), true);
         }
+        // A disabled entry shows no problem, but cannot be switched on with one.
         let problem = ServerConfig { disabled: false, ..config.clone() }.problem();
         settings.states.state(&config.name, status.state, status.error.clone());
         let (sender, view) =

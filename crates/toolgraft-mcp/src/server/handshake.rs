@@ -123,6 +123,7 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
             Methods::Discover | Methods::Both => self.send(discover(&self.me)).await?,
             Methods::AlreadySent => {}
         }
+        // Of a short limit most is left for the answer to `initialize`.
         let soon = Instant::now() + HURRY.min(by.left() / 4);
         loop {
             let may_ask = methods == Methods::Both && !self.asked;
@@ -181,6 +182,7 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
                 let why = if code == UNREADABLE { said } else { format!("{said} (JSON-RPC error {}){data}", code.0) };
                 let supported = supported_versions(&answer.error);
                 let is_for = |request| answer.id.as_ref().is_some_and(|id| is(id, request));
+                // Until `initialize` is sent an error without an id can only be about the first request.
                 if is_for(DISCOVER) || answer.id.is_none() && !self.asked {
                     return Ok(Some(Err((why, supported))));
                 }
@@ -198,6 +200,8 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
                 ));
             }
             JsonRpcMessage::Request(request) => {
+                // Before the handshake is over a server may only send pings
+                // (specification/2025-11-25/basic/lifecycle).
                 if matches!(request.request, ServerRequest::PingRequest(_)) {
                     self.send(ClientJsonRpcMessage::response(ClientResult::empty(()), request.id)).await?;
                 }

@@ -41,6 +41,7 @@ impl Notices {
     /// it.
     pub(super) async fn pages_done(&self, ids: &[&str], limit: Duration) {
         let mut pages = self.pages.subscribe();
+        // A page without an id is never reported as done, so its time has to pass.
         let all = |done: &VecDeque<String>| !ids.is_empty() && ids.iter().all(|id| done.iter().any(|page| page == id));
         let _ = tokio::time::timeout(limit, pages.wait_for(all)).await;
     }

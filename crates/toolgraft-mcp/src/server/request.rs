@@ -133,6 +133,7 @@ impl Connection {
             answered: false,
         };
         let answer = tokio::select! {
+            // An answer that has arrived counts, even if its time is over by now.
             biased;
             answer = &mut pending.handle.rx => answer.unwrap_or(Err(ServiceError::TransportClosed)),
             () = pending.over.notified() => {

@@ -44,6 +44,7 @@ impl Switches {
     pub(super) fn switch(&mut self, server: &Server, word: &str, on: bool) -> Option<String> {
         let name = server.name.as_deref();
         let is_name = server.tools.iter().any(|tool| tool.name == word);
+        // The name `a.b` of a tool would mean the tool `b` of a server `a`, and `a*` further tools.
         let pattern = if is_name && word.contains(SIGNS) { exact_pattern(name, word) } else { word.to_owned() };
         if !server.tools.iter().any(|tool| matches(&pattern, name, &tool.name)) {
             return None;
@@ -74,6 +75,7 @@ impl Switches {
         let before = server.tools.len();
         server.tools.retain(|tool| switched(tool).is_some() || !any(&self.entry.disabled_tools, tool));
         match before - server.tools.len() {
+            // A tool that was switched later is not removed here, so the list may name some all the same.
             0 if self.entry.disabled_tools.is_empty() || !self.switched.is_empty() => {}
             0 => notes
                 .push(format!("\"disabledTools\" names none of its tools: {}", self.entry.disabled_tools.join(", "))),

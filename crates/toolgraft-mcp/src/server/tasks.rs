@@ -39,6 +39,7 @@ impl<'v> Task<'v> {
     /// Returns the task in an answer to a call; `None` if the answer is the result itself.
     fn ticket(result: &'v Value) -> Option<Self> {
         let is_extension = result.get("resultType").and_then(Value::as_str) == Some("task");
+        // A result with content is no task, whatever members it has besides.
         let inside = result.get("task").filter(|_| result.get("content").is_none());
         let task = Task(if is_extension { result } else { inside? });
         task.id().is_some().then_some(task)

@@ -103,6 +103,8 @@ impl<'s> Answer<'s> {
         };
         let refused = |accepted: &HashSet<String>| named().is_none_or(|name| !accepted.contains(&name));
         match value(text) {
+            // rmcp leaves out a tool whose annotations it refuses, and could not send its arguments in
+            // headers.
             Ok(_) if text.contains(IN_HEADER) && self.accepted.as_ref().is_some_and(refused) => {
                 Err(Unread { name: named(), why: format!("its {IN_HEADER:?} annotations are not valid") })
             }

@@ -106,6 +106,7 @@ pub(crate) fn parts(text: &str) -> Option<JsonParts<'_>> {
             if let Some((from, to)) = value.take().filter(|_| parts.all.len() < MAX_PARTS) {
                 parts.all.push((std::mem::take(&mut key), &text[from..to]));
             }
+        // A second colon is a fault of the value (`{"id": 1: 2}`), and must not replace the key.
         } else if depth == 1 && token.text == ":" && !is_array && key.is_empty() {
             key = value.take().map(|(from, to)| &text[from..to]).unwrap_or_default();
         } else {

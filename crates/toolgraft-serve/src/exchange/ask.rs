@@ -15,6 +15,7 @@ impl Exchange {
     /// Queues the turn's request with the client's history inserted, or ends the answer if a limit
     /// leaves no room for another round.
     pub(super) fn send(&mut self, mut request: Request) {
+        // The limit that cut the message off would cut its correction off, too.
         if self.text.is_correcting() && !self.costs.may_mend() {
             return self.end(FinishReason::Length);
         }
@@ -26,6 +27,7 @@ impl Exchange {
             }
             body.insert(field.to_owned(), left.into());
         }
+        // The turn's temperature is the profile's default; the client's own counts.
         if let Some(temperature) = request.temperature.take()
             && !body.contains_key("temperature")
         {

@@ -21,6 +21,8 @@ impl Exchange {
     /// makes them again.
     pub(super) fn hand_out(&mut self) {
         self.steps.extend(self.text.settle().map(Step::from));
+        // With a schema all text is held. Beside a call that of the first round is the text before it; that
+        // of a later round may only correct an earlier one.
         if self.asked.output.is_some() && self.progress.rounds == 1 {
             self.steps.extend(self.text.release().map(Step::from));
         }
@@ -37,6 +39,7 @@ impl Exchange {
                 .keep_written(&ids, WrittenMessage { calls: made, ids: own, text, withheld: self.turn.withheld() });
         }
         let searched = self.turn.searched();
+        // Only then has the client missed something that its next request needs.
         if self.progress.own_calls > 0 || !searched.is_empty() {
             let messages = std::mem::take(&mut self.since);
             let before = UnseenRounds { messages, searched, untrusted: self.untrusted };

@@ -43,6 +43,7 @@ impl Shape for Gemini {
     fn read(&self, mut body: Map<String, Value>, _: &ClientStore) -> Result<Read, Fault> {
         // A request to count tokens may hold a whole request for an answer.
         if let Some(Value::Object(mut inner)) = take(&mut body, "generateContentRequest") {
+            // The model is in the path already, without the `models/` that clients write here.
             inner.shift_remove("model");
             body.extend(inner);
         }
@@ -73,11 +74,13 @@ impl Shape for Gemini {
         let thoughts = part(&mut thinking, "includeThoughts") == Some(Value::Bool(true));
         let level = part(&mut thinking, "thinkingLevel").filter(|level| level != "THINKING_LEVEL_UNSPECIFIED");
         let budget =
+            // Only a budget of 0 has a level that means the same.
             part(&mut thinking, "thinkingBudget").filter(|budget| *budget == 0).map(|_| NO_THINKING.to_owned());
         let level = level.as_ref().and_then(Value::as_str).map(str::to_ascii_lowercase).or(budget);
         set(&mut chat, "reasoning_effort", level);
         vendor::leave_out(&mut config, &vendor::FIELDS.gemini);
         config.extend(body);
+        // Last, so that converted fields replace those of the same name in the request.
         config.extend(chat);
         Ok(Read { chat: config, places, writer: Box::new(GeminiStream::new(thoughts)) })
     }

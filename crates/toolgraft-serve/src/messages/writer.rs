@@ -55,6 +55,7 @@ impl MessageStream {
     /// Opens a block of this type, unless the open block can take more of it.
     pub(super) fn open(&mut self, kind: &'static str, block: Value, to: &mut String) {
         self.start(to);
+        // Texts join; each call is a block of its own.
         if self.open == Some(kind) && kind != "tool_use" {
             return;
         }

@@ -49,6 +49,7 @@ impl Shape for Ollama {
             Ollama::Generate => prompt(&mut body)?,
         };
         let mut chat = Map::from_iter([("messages".to_owned(), Value::Array(messages))]);
+        // Ollama streams unless it is told not to.
         set(&mut chat, "stream", given(&mut body, "stream").or(Some(Value::Bool(true))));
         for field in ["model", "tools", "tool_choice", "logprobs", "top_logprobs"] {
             set(&mut chat, field, body.shift_remove(field));

@@ -93,6 +93,7 @@ impl ItemsReader {
                 // A part may be sent as an item. Actions of OpenAI's service in an earlier answer and unknown items
                 // become a line of text.
                 None => {
+                    // `web_search_call`, `output_text` and `refusal` are the model's, all others the user's.
                     let is_models = kind.ends_with("_call") || kind.starts_with("output_") || kind == "refusal";
                     let role = if is_models { "assistant" } else { "user" };
                     return self.message(&mut json!({"role": role, "content": [item]}), place);

@@ -26,6 +26,7 @@ const PROTOCOL: &str = "a active already an and any bad been before by cannot cl
 /// Returns `true` if the text of a refusal with this status says that the session is lost.
 pub(super) fn is_refused(status: StatusCode, text: &str) -> bool {
     match status {
+        // These are about rights and load, whatever their text says of sessions.
         StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS => false,
         // A request that was refused with a client error did not run, so a loose check is enough.
         status if status.is_client_error() => says_so(&text.to_lowercase()),

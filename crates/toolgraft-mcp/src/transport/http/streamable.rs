@@ -198,6 +198,7 @@ async fn answered(response: Response, asked: HttpRequest) -> Result<StreamableHt
         return Ok(StreamableHttpPostResponse::Sse(begun(events, &asked).await?, session));
     }
     let other = (!is_of(headers, JSON)).then(|| not_mcp(&response));
+    // With 202 or 204 a missing body is the fault to report, not the missing content type.
     let body = match other.is_none() || status != StatusCode::OK {
         true => body(response, MAX_BODY).await?.ok_or_else(too_long)?,
         false => Vec::new(),
@@ -248,6 +249,7 @@ async fn refused(
 ) -> Result<StreamableHttpPostResponse, Failure> {
     let (status, is_json) = (response.status(), is_of(response.headers(), JSON));
     let mut busy = busy(&response);
+    // A JSON body of a server error may have the error of the call itself.
     if let Some(busy) = busy.take_if(|_| !is_json || status == StatusCode::TOO_MANY_REQUESTS) {
         return Err(busy);
     }
@@ -345,6 +347,7 @@ impl StreamableClient {
         let has_session = target.session.is_some();
         let (response, _) = self.http.send(has_session, request).await?;
         let status = response.status();
+        // Without a session the path is wrong.
         if matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE) && has_session {
             return Err(Failure::session_lost());
         }

@@ -117,6 +117,7 @@ pub(crate) fn spawn(
     process.envs(env).env(orphans::VARIABLE, mark.value());
     process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     if let Some(cwd) = cwd {
+        // The system reports a missing folder like a missing program.
         if !std::path::Path::new(cwd).is_dir() {
             return Err(format!("its \"cwd\" {cwd:?} is not a directory"));
         }
@@ -258,6 +259,7 @@ impl StdioTransport {
         let group = true;
         // Processes that have left the group are signalled, too.
         let others = self.mark.signal(SIGTERM) || group;
+        // Windows has no SIGTERM to wait for. Where the leader has ended, the other processes get a moment.
         if !ended && cfg!(unix) {
             self.ended_within(GRACE).await;
         } else if ended && others {
