@@ -128,6 +128,7 @@ impl ModelError {
     /// server's own parser, or the schemas), so that the same request with the tools in the prompt may succeed.
     pub(crate) fn may_be_of_native_calls(&self) -> bool {
         match self {
+            // Others are about the key, the balance, the path, a limit or a gateway, whatever the tools are.
             ModelError::Refused { status, .. } => matches!(status, 400 | 422 | 424 | 500 | 501),
             ModelError::BadAnswer { gave_up, .. } => *gave_up,
             // A server whose parser panics closes the connection.

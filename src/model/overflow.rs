@@ -52,6 +52,7 @@ fn begins(pattern: &str, mut words: &str) -> Option<ContextSizes> {
             continue;
         }
         rest = &rest[1..];
+        // A comma may separate thousands, or end the clause after the number.
         let length = words.bytes().take_while(|b| b.is_ascii_digit() || *b == b',').count();
         let digits = words[..length].trim_end_matches(',');
         let number: usize = digits.replace(',', "").parse().ok()?;
@@ -59,6 +60,7 @@ fn begins(pattern: &str, mut words: &str) -> Option<ContextSizes> {
         match next {
             'P' => sizes.prompt = Some(number),
             'C' => sizes.context = Some(number),
+            // OpenAI counts the tokens of the tools apart; both are the prompt.
             'F' => functions = number,
             _ => {}
         }

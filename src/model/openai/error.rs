@@ -67,6 +67,7 @@ pub(super) fn plain(error: &reqwest::Error) -> String {
         () if says(&["error reading a body", "before message", "connection reset", "unexpected EOF"]) => {
             "it was closed before the end: the server's own log may say why".to_owned()
         }
+        // The outer errors only name the layers of the client.
         () => sources().last().map_or(words, |innermost| line(&innermost.to_string())),
     }
 }

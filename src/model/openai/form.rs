@@ -152,6 +152,7 @@ pub(super) fn forms(server: Option<ServerKind>) -> &'static [Form] {
         Some(ServerKind::Sglang) => &[Form::Tags, Form::Structures, Form::Ebnf, Form::JsonSchema],
         Some(ServerKind::DeepSeek) => &[Form::JsonObject],
         Some(ServerKind::OpenAi) => &[Form::JsonSchema],
+        // One that refuses a schema may still promise JSON.
         Some(ServerKind::Ollama | ServerKind::LmStudio) | None => &[Form::JsonSchema, Form::JsonObject],
     }
 }

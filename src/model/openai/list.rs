@@ -76,6 +76,7 @@ impl EndpointInner {
         let text = String::from_utf8_lossy(&body);
         if !status.is_success() {
             let help = match status {
+                // A redirect has a better remedy than its status: the URL that it leads to.
                 _ if target.is_some() => target.as_deref().unwrap_or_default(),
                 StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED => {
                     "the endpoint lists no models: name one, and check that the base URL is right (most end in /v1)"
@@ -91,6 +92,7 @@ impl EndpointInner {
             let message = format!("{what} came instead of a list of models: check the base URL");
             ModelError::BadAnswer { url: url.clone(), message, gave_up: false, source: Some(Cause::new(e)) }
         })?;
+        // Some endpoints name the list otherwise, or answer with it alone.
         let list = json.get("data").or(json.get("models")).unwrap_or(&json).as_array();
         let no_list = || match super::error::message(&json) {
             Some(words) => bad(self.hide(words)),

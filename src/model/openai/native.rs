@@ -131,6 +131,7 @@ async fn both(model: &(impl Model + ?Sized), name: &str) -> Option<Option<Native
     match NativeAnswer::with_call(model, name, TOKENS).await {
         Err(error) => return failed(&error),
         Ok(answer) if answer.is_the_call() => {}
+        // Reasoning may have used up the tokens, which says nothing of calls.
         Ok(answer) if !answer.end.is_normal() => return None,
         Ok(_) => return Some(Some(NativeFault::Missing)),
     }

@@ -115,6 +115,8 @@ impl EndpointInner {
                 }
                 Err(failed) => failed,
             };
+            // Before the form: a refusal with HTTP 400 counts as one of the form, whatever field its message
+            // names.
             if let Some(told) = terms.told_by(&failed.error, request, &parameters) {
                 self.learned().terms.insert(model.to_owned(), told);
                 terms = told;
@@ -186,6 +188,8 @@ impl EndpointInner {
             Err(_) => return Err(FailedAttempt { error: silent(), again: None }),
             Ok(Err(error)) => {
                 let is_plain = is_plain(&self.chat, &error).await;
+                // A request that was sent may have been carried out. A server that speaks plain HTTP will not
+                // speak TLS later.
                 let again = (error.is_connect() && !is_plain).then_some(RetryTime::Later);
                 return Err(FailedAttempt { error: self.not_sent(&self.chat, error, is_plain), again });
             }
@@ -228,6 +232,7 @@ impl EndpointInner {
             };
             return ModelError::BadAnswer { url, message, gave_up, source };
         }
+        // Before the certificate: without TLS there is none.
         if is_plain || has_tls && is_no_tls(&cause) {
             let message = "the server does not use TLS there: write http:// instead of https://".to_owned();
             return ModelError::Unreachable { url, message, source };
@@ -255,6 +260,8 @@ impl EndpointInner {
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
         let body = String::from_utf8_lossy(&body);
         let mut message = self.hide(body_words(&body));
+        // These are about the key, the balance, the path or a rate, even where the message speaks of tokens
+        // and limits.
         if !matches!(status.as_u16(), 401..=404 | 429)
             && let Some(error) = context_exceeded(&shown_url(self.chat.as_str()), &message, &body)
         {
@@ -276,6 +283,7 @@ impl EndpointInner {
         if !help.is_empty() {
             message = format!("{message}: {help}");
         }
+        // Servers in Go answer HTTP 400 so at a port for TLS.
         if message.to_lowercase().contains("http request to an https server") {
             message = format!("{message}: write https:// instead of http://");
         }

@@ -117,6 +117,7 @@ impl EndpointInner {
         let listed = if local { Vec::new() } else { self.listed().await };
         let own = |listed: &[ModelInfo]| listed.iter().find(|m| m.id == model).cloned();
         let own_entry = own(&listed).unwrap_or_else(|| ModelInfo { id: model.to_owned(), ..ModelInfo::default() });
+        // A remote list that says whether the model takes tools (OpenRouter's) says enough.
         let Some(root) = root(&self.chat).filter(|_| local || own_entry.tools.is_none()) else { return Ok(own_entry) };
         let at = |path: &str| {
             let mut url = root.clone();
@@ -227,6 +228,7 @@ fn of_ollama(show: &Value, loaded: Option<&Value>, model: &str) -> ModelInfo {
     let running = loaded.and_then(|loaded| loaded.get("models")?.as_array());
     let is_own = |entry: &&Value| {
         let names = ["name", "model"].iter().filter_map(|key| entry.get(key)?.as_str());
+        // Ollama adds this tag to a name without one.
         names.into_iter().any(|name| name == model || name.strip_suffix(":latest") == Some(model))
     };
     let running = running.and_then(|all| all.iter().find(is_own)?.get("context_length")?.as_u64());

@@ -82,6 +82,7 @@ impl Source {
             seen.extend(bytes);
             let text = seen.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&seen);
             let first = text.iter().copied().find(|b| !b.is_ascii_whitespace());
+            // 0xEF may begin a byte-order mark that has not arrived whole.
             if first.is_some_and(|b| b != 0xef) || seen.len() > 1024 {
                 self.ahead = seen;
                 return Ok(first);
@@ -294,6 +295,7 @@ impl Decoder {
         }
         // The fields of this chunk may have been new in it, but repeating them, as the next chunk does, changes
         // nothing.
+        // Chunks before the first text and after the finish reason differ from those around them.
         let settled = !is_error && !self.over && self.begun && self.finish.is_none() && self.useless < MAX_USELESS;
         self.skeleton = settled.then(|| Skeleton::of(data, self.choice)).flatten();
         self.useless += u32::from(self.skeleton.is_some());

@@ -30,6 +30,7 @@ const EFFORT: &str = "reasoning_effort";
 impl Terms {
     /// Returns the restrictions with the one that this refusal of the request reveals; `None` if it reveals no new one.
     pub(super) fn told_by(self, error: &ModelError, request: &Request, body: &Map<String, Value>) -> Option<Self> {
+        // First, since it comes with other statuses than those below as well.
         if request.alternatives && !self.no_alternatives && refuses_alternatives(error) {
             return Some(Terms { no_alternatives: true, ..self });
         }
