@@ -88,6 +88,7 @@ impl Login {
         found.manager.configure_client(client)?;
         let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
         let url = found.manager.get_authorization_url(&scopes).await?;
+        // The user opens it, so it is checked like the addresses of the metadata that it is made of.
         may_lead_to(&url, &resource)?;
         let parsed = Url::parse(&url).ok();
         let state = parsed

@@ -259,6 +259,7 @@ impl ServerConfig {
 
     /// Returns the file that the entry was read from; `None` if the program created it.
     pub fn file(&self) -> Option<&str> {
+        // From the end, since the name of a file may have colons: `C:\mcp.json:3:5`.
         let mut parts = self.place.rsplitn(3, ':');
         let is_number = |part: Option<&str>| part.is_some_and(|part| part.parse::<usize>().is_ok());
         if is_number(parts.next()) && is_number(parts.next()) { parts.next() } else { None }

@@ -135,6 +135,7 @@ impl Connection {
                     return Ok((answer.value().map_err(RequestError::Broken)?, answer));
                 }
                 status => {
+                    // In a state that is not known the task may still run, and is cancelled.
                     waiting.is_over = status == Some("cancelled");
                     let status = status.unwrap_or("none");
                     return Err(RequestError::Broken(format!("its task ended without a result (status {status:?})")));

@@ -61,6 +61,8 @@ pub(crate) fn read(text: &str, heard: &mut VecDeque<ParsedMessage>) -> Result<()
     loop {
         match scan::parts(rest) {
             None => heard.push_back(noise(rest)),
+            // Only the first value of a text may go on in the next line. One after a whole message is
+            // truncated.
             Some(parts) if !parts.closed && heard.len() == before => return Err(Unfinished),
             Some(parts) if !parts.closed => {
                 if !broken_off(rest, heard) {

@@ -178,6 +178,7 @@ impl Pipe {
     pub(crate) fn is_unread(&self) -> bool {
         let stdin = self.input.stdin.try_lock();
         let stdin = stdin.as_ref().ok().and_then(|stdin| stdin.as_ref());
+        // Before the first write the pipe is empty whatever the server does.
         stdin.is_some_and(|stdin| stdin.written > 0 && stdin.unread() == Some(stdin.written))
     }
 
