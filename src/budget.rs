@@ -169,6 +169,8 @@ impl Budget {
         let number = u32::try_from(more).ok().filter(|_| wanted <= limit);
         let number = number.ok_or(Exhausted::TooLarge { budget, wanted, limit })?;
         let mut clients = self.clients();
+        // Under the lock until the amount is taken, so that two requests of one client do not find the same
+        // room.
         let taken = client.and_then(|client| clients.get(&client).copied()).unwrap_or(0);
         if client.is_some() && taken.saturating_add(more) > limit {
             return Err(Exhausted::ShareInUse { budget, share: limit });

@@ -106,6 +106,7 @@ impl Secrets {
     fn find(&self, bytes: &[u8]) -> Option<(usize, usize)> {
         let found =
             self.forms.iter().filter_map(|secret| Some((memchr::memmem::find(bytes, secret.as_bytes())?, secret)));
+        // Of two secrets that begin together the longer one: the rest of it would remain.
         found.map(|(at, secret)| (at, secret.len())).min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))
     }
 

@@ -129,6 +129,7 @@ impl Driver {
     async fn input(&mut self) -> Input {
         let Driver { cancel, suspend, message, calls, question, .. } = self;
         tokio::select! {
+            // In this order, so that nothing begins after a cancellation.
             biased;
             () = cancel.cancelled() => Input::Cancel,
             () = suspended(suspend) => Input::Suspend,

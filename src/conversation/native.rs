@@ -42,6 +42,8 @@ impl Conversation {
                         NativeRound { conversation: self, ids: &mut ids, calls: Vec::new(), results: Vec::new() };
                     let corrections = round.take(message, told, &mut words)?;
                     let NativeRound { calls, mut results, .. } = round;
+                    // Endpoints that ask for it (DeepSeek's thinking mode) need that of the current question
+                    // only.
                     let reasoning = (at > current && !calls.is_empty()).then(|| message.reasoning.trim().to_owned());
                     let said = Message::assistant(said(message)).with_calls(calls);
                     push(&mut messages, Message { reasoning: reasoning.filter(|r| !r.is_empty()), ..said });
@@ -135,6 +137,7 @@ fn correction(rejected: &Rejected) -> Replies<'_> {
 fn repeatable_name(name: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let name: String = name.chars().map(|c| if allowed(c) { c } else { '_' }).take(64).collect();
+    // A name in Chinese would become a row of these.
     if name.bytes().all(|b| b == b'_') { "unknown".to_owned() } else { name }
 }
 

@@ -215,6 +215,7 @@ impl CallAssembler {
     /// Returns the calls in the order in which they began; a call without arguments gets `{}`.
     pub(crate) fn finish(self) -> Vec<NativeCall> {
         let calls = self.0.into_iter().map(|(_, call)| call);
+        // A piece without name and arguments began no call.
         let calls = calls.filter(|call| !(call.name.is_empty() && call.arguments.trim().is_empty()));
         calls
             .map(
@@ -228,6 +229,7 @@ impl CallAssembler {
 
 /// Returns `true` if the piece repeats the whole call, as some endpoints do at the end of a stream.
 fn is_repeated(call: &NativeCall, piece: &NativeCall) -> bool {
+    // Without an id a call that equals the one before is a second one.
     call.id.is_some() && call == piece && is_whole(&call.arguments)
 }
 

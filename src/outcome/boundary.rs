@@ -150,6 +150,7 @@ fn tags(text: &str, kind: &str) -> usize {
         let opens = text[..at].ends_with('<') || text[..at].ends_with("</");
         opens.then(|| &text[at + name.len()..])
     });
+    // `<tool_results>` is another tag.
     following.filter(|rest| rest.starts_with(['>', ' ', '\n', '\t', '/']) || rest.is_empty()).count()
 }
 

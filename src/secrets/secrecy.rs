@@ -144,6 +144,7 @@ fn arguments(words: &[String]) -> Vec<Judged> {
     for (n, word) in words.iter().enumerate() {
         // A flag after a flag is not its value, and what a shell would run must stay visible.
         let hide = std::mem::replace(&mut secret_follows, false) && may_hide(word) && !word.starts_with("--");
+        // With `=` the value is in this word already; with a space it is a sentence.
         secret_follows = word.starts_with('-') && !word.contains(['=', ' ']) && names_secret(word);
         judged.push(match hide {
             _ if n == 0 => Judged::open(word),
@@ -156,6 +157,7 @@ fn arguments(words: &[String]) -> Vec<Judged> {
 
 fn argument(word: &str) -> Judged {
     // `--token=…`, `DB_PASSWORD=…`, `Authorization: …`
+    // A path or a sentence in front is no name: `/keys/a=1`.
     let named = word.find(['=', ':']).filter(|at| names_secret(&word[..*at]) && !word[..*at].contains(['/', ' ']));
     if let Some(at) = named {
         let value = word[at + 1..].trim_start();
@@ -177,6 +179,7 @@ fn text(text: &str) -> Judged {
         secrets.push(secret.to_owned());
         HIDDEN
     });
+    // A URL may be the value of a flag: `--db=postgres://…`.
     if let Some(at) = text.find("://").filter(|_| secrets.is_empty() && !text.contains(' ')) {
         let from = text[..at].rfind('=').map_or(0, |sign| sign + 1);
         let Judged { shown, secrets } = url(&text[from..]);
@@ -311,6 +314,7 @@ fn may_hide(value: &str) -> bool {
 
 fn is_token(word: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.+=".contains(&b);
+    // A prefix with a shorter rest may begin a name: `sk-learn`.
     TOKENS.iter().any(|start| word.len() > start.len() + 7 && word.starts_with(start)) && word.bytes().all(plain)
 }
 
@@ -327,6 +331,8 @@ fn is_odd(value: &str) -> bool {
     let letters = value.bytes().any(|b| b.is_ascii_alphabetic());
     let others = value.bytes().any(|b| b.is_ascii_digit() || b"!@#%^*+=~".contains(&b));
     let is_path = value.starts_with('-') || value.contains(['/', '\\', '.', ' ']);
+    // A key has letters and something else. So have a flag, a path, a host, a version and a sentence, which
+    // stay.
     value.chars().count() >= MIN_SECRET && letters && others && !is_path
 }
 

@@ -23,6 +23,7 @@ pub(super) fn dialect(template: &str) -> Option<Option<Dialect>> {
 
 fn derived(written: &RenderedCalls) -> Option<Dialect> {
     let mut hash = DefaultHasher::new();
+    // Named after its content: two templates get two dialects, and one template the same again.
     derive::file(written, "template")?.hash(&mut hash);
     let file = derive::file(written, &format!("template_{:x}", hash.finish()))?;
     let dialect = Dialect::from_json(&file).ok()?;

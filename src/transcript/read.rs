@@ -140,6 +140,7 @@ impl RecordingReader {
             kind: Option<String>,
         }
         let head: Result<TypedLine, ReadError> = self.parse(text);
+        // serde takes a list for a struct as well: `["session"]`.
         if !self.started && (head.is_err() || !text.trim_start().starts_with('{')) {
             return Err(self.no_session(match serde_json::from_str(text) {
                 Ok(serde_json::Value::Object(_)) => "an object without a valid `type`",

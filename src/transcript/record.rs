@@ -151,6 +151,7 @@ impl RecorderState {
     /// Writes a request and returns the number of its answer.
     fn request(&mut self, request: &Request) -> u64 {
         self.finish(&FinishReason::Other("cancelled".to_owned()));
+        // A history is sent whole each time, and is recorded as the difference to the last one.
         let (kept, dropped) = common(&self.messages, &request.messages);
         let stays = kept + dropped.map_or(0, |dropped| self.messages.len() - kept - dropped);
         let all = kept == self.messages.len();

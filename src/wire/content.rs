@@ -75,6 +75,7 @@ pub fn line(part: &Value) -> String {
         return said.to_owned();
     }
     let mut texts = vec![part["type"].as_str().unwrap_or("part").to_owned()];
+    // In bytes, of which a character has at most four.
     add_texts("", part, &mut texts, &mut (LINE * 4));
     let line = texts.join(": ");
     match line.char_indices().nth(LINE) {

@@ -233,6 +233,7 @@ fn arguments(value: &Value) -> Map<String, Value> {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
+    // Neither is an object, and both say that there are no arguments.
     if matches!(text.trim(), "" | "null") {
         return Map::new();
     }

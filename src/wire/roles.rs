@@ -89,6 +89,7 @@ fn one_turn(mut message: Value, mut next: Value) -> Value {
             (Value::String(own), Value::String(value)) if REASONING_FIELDS.contains(&key.as_str()) => {
                 *own = format!("{own}\n\n{value}");
             }
+            // Of members that cannot be joined the first message's count.
             (own, value) if own.is_null() => *own = value,
             _ => {}
         }

@@ -29,6 +29,7 @@ pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
     for (n, line) in text.split_inclusive('\n').enumerate() {
         last = n + 1;
         match stream.line(last, line.trim()) {
+            // A first line that cannot be read is no recording that was cut off, but another file.
             Err(_) if n > 0 && !line.ends_with('\n') => {
                 stream.recording.cut = Some(CutPlace { line: last, reason: CutReason::IncompleteLine });
             }

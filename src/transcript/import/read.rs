@@ -56,6 +56,7 @@ impl Format {
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
         match (found, ending.as_deref().unwrap_or_default()) {
             (Err(error), "json" | "jsonl" | "ndjson") => Err(error),
+            // A model's text may begin with a bracket and be no JSON.
             (Err(_), "txt" | "md") | (Err(ImportError::Recording(_)), _) => Ok(Format::Text),
             (found, _) => found,
         }
