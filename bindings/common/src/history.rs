@@ -86,6 +86,7 @@ impl HistoryReader<'_> {
         if said.parts.is_empty() {
             return Ok(());
         }
+        // An answer that comes first, or after another one, has no message that it answers.
         if !self.conversation.awaits_model() {
             self.conversation.push_user(BEGINS).map_err(|error| error.to_string())?;
         }

@@ -23,6 +23,7 @@ const SCHEMAS: [&str; 4] = ["input_schema", "parameters", "parametersJsonSchema"
 /// not usable.
 pub fn tool(mut value: Value) -> Result<Tool, Mistake> {
     let is_nested = value.get("function").is_some_and(Value::is_object) && value.get("name").is_none();
+    // Anthropic's form of a function may have a type of its own (`custom`).
     let kind = value["type"].as_str().filter(|kind| *kind != "function" && value.get("input_schema").is_none());
     if let Some(kind) = kind {
         return Err(Mistake::Tool(format!("not a function: a tool of the type '{kind}' runs at the vendor's service")));

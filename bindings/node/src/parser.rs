@@ -164,6 +164,7 @@ impl<'c> Events<'c> {
     }
 
     fn sent(mut self) -> Result<Sent> {
+        // Four times this is below 2^53, up to which a double holds every integer.
         const EXACT: u64 = 1 << 50;
         match &self.whole {
             None if self.events.is_empty() => return Ok(Either::A(0.0)),
