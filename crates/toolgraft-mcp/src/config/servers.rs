@@ -149,6 +149,7 @@ macro_rules! fitting {
                 $change;
             }
             Ok(_) => $server.transport = Err($unfit.to_owned().into()),
+            // The fault that was there first is the one to report.
             Err(_) => {}
         }
     };

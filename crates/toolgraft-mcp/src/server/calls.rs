@@ -53,6 +53,7 @@ impl Connection {
         let _permit = self.permits.acquire().await;
         // Since 2026-07-28 the server decides whether a call runs as a task.
         let as_task = self.is_of_initialize() && self.task_tools.lock().is_ok_and(|tools| tools.contains(tool));
+        // A limit for silence that is above the one for the whole call counts for both.
         let lasts = self.limits.most.max(self.limits.call);
         let request = |responses, state| match as_task {
             true => with_ticket(&params, lasts),

@@ -121,6 +121,7 @@ impl Connector {
             if late {
                 agreed = self.negotiate(&mut transport, Methods::AlreadySent, self.rest(&child)).await;
             }
+            // A process that was waited for to the end leaves no time for a second one.
             let is_last = methods == Methods::Initialize || late && is_silent(&agreed);
             match agreed {
                 Ok(info) => return Ok(self.over(transport, info, child.gone.clone(), (None, Some(child)))),
@@ -181,6 +182,7 @@ impl Connector {
                 }
                 Err(error) => error,
             };
+            // A server that refuses `server/discover` may name no version, and take `initialize`.
             let untried = (methods == Methods::Discover && !tried.contains(&earlier)).then(|| earlier.clone());
             version = match error.next_version(&tried).or(untried) {
                 Some(version) if !error.is_final() => version,

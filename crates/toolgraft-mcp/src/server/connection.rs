@@ -68,6 +68,7 @@ impl Client {
         }
         let _still = self.deadlines.stand_still();
         tokio::select! {
+            // An obsolete question is cancelled, even if its answer has just arrived.
             biased;
             () = withdrawn.cancelled() => Ok(cancelled),
             () = self.deadlines.calls.none() => Ok(cancelled),

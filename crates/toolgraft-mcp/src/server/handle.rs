@@ -93,6 +93,7 @@ impl ServerHandle {
             let ended = |connection: &Arc<Connection>| connection.how_it_ended_so_far("the connection is closed");
             status.error = view.connection.as_ref().map(ended);
         }
+        // Without rules nothing is left out, and the offer need not be copied.
         if let Some(offer) = view.offer.as_ref().filter(|_| !self.switches().is_empty()) {
             status.notes.extend(self.switches().keep(&mut offer.server.clone()));
         }

@@ -152,6 +152,7 @@ impl<T: Transport<RoleClient> + 'static> Handshake<'_, T> {
                     let named = (!supported.is_empty()).then_some(HandshakeError::Version { asked, supported });
                     return Err(named.unwrap_or(HandshakeError::Refused(why)));
                 }
+                // Once `initialize` was sent, its answer decides.
                 Some(Err(_)) | None => {}
             }
         }

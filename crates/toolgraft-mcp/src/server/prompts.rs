@@ -61,6 +61,7 @@ pub(super) fn messages(result: &Value) -> Option<Vec<PromptMessage>> {
     let message = |message: &Value| PromptMessage {
         role: match message.get("role").and_then(Value::as_str) {
             Some("assistant") => Role::Assistant,
+            // MCP knows only these two roles.
             _ => Role::User,
         },
         text: message.get("content").map(content::block).unwrap_or_default(),

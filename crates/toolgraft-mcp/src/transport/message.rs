@@ -181,6 +181,7 @@ fn object(parts: &JsonParts<'_>) -> ParsedMessage {
         return message.into();
     }
     let message = match (parts.get("method"), ids.as_slice(), error) {
+        // Nobody waits for a message without an id.
         (_, [], _) => return noise(text),
         (Some(method), [id, ..], _) => {
             // Read by its method alone: rmcp refuses it, as each that it does not know.

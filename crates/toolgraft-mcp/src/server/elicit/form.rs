@@ -145,6 +145,7 @@ fn type_of(schema: &Value) -> Option<&str> {
         Value::String(one) => Some(one),
         Value::Array(several) => {
             let mut named = several.iter().filter_map(Value::as_str).filter(|one| *one != "null");
+            // With two types it is not known how typed text is to be read.
             named.next().filter(|_| named.next().is_none())
         }
         _ => None,

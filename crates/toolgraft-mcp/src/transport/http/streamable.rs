@@ -260,6 +260,7 @@ async fn refused(
     };
     let refusal =
         || busy.clone().unwrap_or_else(|| Failure::of_status(status.as_u16(), &format!("{}: {text}", phrase(status))));
+    // These refuse the connection, not this call, whatever the body says.
     let wants_auth = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     let Some(asked) = asked.filter(|_| !wants_auth) else { return Err(refusal()) };
     // A server that refuses before it reads the request knows no id, or invents one.
