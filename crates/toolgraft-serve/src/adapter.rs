@@ -179,7 +179,8 @@ impl Adapter {
     /// As for [`feed`](Adapter::feed).
     pub fn end(&mut self) -> Result<String, Refusal> {
         self.read_line();
-        // Otherwise its end was in the stream, and the next request is not answered yet.
+        // If there is a next request, the answer's end was in its stream, and the decoder is that of the next
+        // answer.
         if self.request.is_none()
             && let Some(mut decoder) = self.answer.take()
         {

@@ -251,7 +251,7 @@ fn string_end(text: &[u8], mut at: usize) -> usize {
         if text[at - 1] == b'"' {
             return at;
         }
-        // Skips the escaped byte.
+        // The byte after a backslash is escaped, and ends no string.
         at += 1;
     }
     text.len()

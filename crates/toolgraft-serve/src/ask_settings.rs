@@ -62,6 +62,7 @@ impl AskSettings {
     /// Returns `true` if the endpoint must be asked whether it takes tools for this model.
     pub(super) fn asks_for_tools(config: &Config, model: &str) -> bool {
         let own = config.settings_of(model).and_then(|own| own.tools_mode);
+        // A profile that knows that native calls fail needs no question.
         own.unwrap_or(config.tools_mode) == ToolsMode::Auto && config.profile_of(model).native_tools != Some(false)
     }
 

@@ -133,6 +133,7 @@ impl Driver {
                 return None;
             }
             if let Some((time, _)) = self.limit.filter(|(_, until)| *until <= Instant::now()) {
+                // Reported once: the steps of the failure are taken in the next rounds of the loop.
                 self.limit = None;
                 let message = format!("the answer was not complete within {} seconds", time.as_secs_f64());
                 exchange.fail(Fault::upstream(504, message).with_code("max_time"));

@@ -36,6 +36,7 @@ pub(super) fn told(mut answer: Value) -> Value {
         }
         for place in ["delta", "message"] {
             let Some(message) = choice.get_mut(place).and_then(Value::as_object_mut) else { continue };
+            // `take` has forbidden parallel calls, so there is one.
             if let Some(Value::Array(calls)) = message.shift_remove("tool_calls")
                 && let Some(mut call) = calls.into_iter().next()
             {

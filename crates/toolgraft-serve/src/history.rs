@@ -147,6 +147,7 @@ impl History<'_> {
             // Text that a client adds by itself is no new request of the user.
             None if !self.told.question.is_empty() => {}
             words => {
+                // A first message that holds only a client's additions is the question nevertheless.
                 self.told.question = words.unwrap_or(text);
                 self.told.start.said.push(Said::Question(self.told.question.clone()));
                 self.done.clear();

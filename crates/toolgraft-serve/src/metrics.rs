@@ -32,6 +32,7 @@ pub(super) struct Metrics {
 impl Metrics {
     /// Counts a request to this route with the status of its answer.
     pub(super) fn answered(&self, route: &'static str, status: u16) {
+        // An endpoint may answer with any number, which must not become a label of its own.
         let class = (status / 100).clamp(2, 5);
         *self.requests.lock().unwrap_or_else(PoisonError::into_inner).entry((route, class)).or_default() += 1;
     }

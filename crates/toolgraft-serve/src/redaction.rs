@@ -49,6 +49,7 @@ impl RedactedEvents {
             Some(other) => return vec![other],
             None => None,
         };
+        // The waiting text was written before this event.
         self.rest().chain(item).collect()
     }
 

@@ -80,6 +80,7 @@ const LEFT_OUT: usize = 200;
 /// runs.
 fn service(tool: &Value) -> Option<&str> {
     let kind = tool["type"].as_str().filter(|kind| !matches!(*kind, "function" | "custom"));
+    // A function of an unknown type is a mistake to report, no tool to leave out.
     kind.filter(|_| tool.get("function").is_none())
 }
 
@@ -130,6 +131,7 @@ impl ChatRequest {
         let with_tools = named.is_some_and(|name| name.ends_with(WITH_TOOLS)) || config.toolbox_always;
         let model = config.model_of(named).ok_or_else(|| Fault::field("model", "you must provide a 'model'"))?;
         let stream = flag(&body, "stream")?.unwrap_or(false);
+        // Without a toolbox the suffix belongs to the model's own name (`Config::model_of`).
         let with_tools = with_tools && config.toolbox.is_some();
         Ok(ChatRequest { with_tools, tools_text: None, known: ModelFacts::default(), model, stream, body })
     }
@@ -329,7 +331,6 @@ impl ChatRequest {
         let (mut tools, mut named, mut set_aside): (Vec<Tool>, _, _) = (Vec::new(), ToolNames::default(), Vec::new());
         let names = named_once(&list, without)?;
         let left_out = services(&list);
-        // Names that fit are reserved first, so that no other tool is renamed to one of them.
         let mut taken: HashSet<String> = HashSet::new();
         let are_searched = are_searched(&list);
         // A deferred tool is only offered if the model can find it by a search.

@@ -49,6 +49,7 @@ impl Reservation {
         let length = response.body().size_hint().exact();
         // The closure owns the reservations and reads nothing: they are dropped with the body.
         let mut response = response.map(|body| Body::from_stream(body.into_data_stream().inspect(move |_| _ = &self)));
+        // The stream around the body hides its length.
         if let Some(length) = length {
             response.headers_mut().entry(header::CONTENT_LENGTH).or_insert(length.into());
         }

@@ -38,6 +38,7 @@ const LOGPROBS: &str = "message.output_text.logprobs";
 impl Shape for Responses {
     fn read(&self, mut body: Map<String, Value>, kept: &ClientStore) -> Result<Read, Fault> {
         vendor::refuse(&body, &vendor::FIELDS.responses)?;
+        // Before fields are left out: the answer repeats those, too.
         let head = head(&body);
         let included = body.get("include").and_then(Value::as_array);
         let logprobs = included.is_some_and(|list| list.iter().any(|field| field == LOGPROBS));
