@@ -88,6 +88,7 @@ impl Exhausted {
 impl Budget {
     /// Makes a budget of this amount, at least 1.
     pub fn new(name: &'static str, amount: usize) -> Self {
+        // A semaphore panics above its limit, and with 0 nothing would ever be granted.
         let amount = amount.clamp(1, Semaphore::MAX_PERMITS);
         Budget(Arc::new(BudgetState {
             name,

@@ -149,6 +149,7 @@ fn said(message: &Assistant) -> String {
         match part {
             Part::Text { text } => said.push_str(&rebreak_tokens(text)),
             Part::Rejected { rejected, .. } if rejected.kind == RejectedKind::Quoted => said.push_str(&rejected.raw),
+            // The text of a near call is in the message's text already.
             Part::Rejected { rejected, .. } if rejected.kind == RejectedKind::NearCall => {}
             Part::Rejected { rejected, feedback: true, native: None } => push_bounded(&mut said, &rejected.raw),
             Part::Rejected { .. } | Part::Marker { .. } | Part::Call(_) => {}

@@ -165,6 +165,7 @@ impl Conversation {
             _ => None,
         };
         let mut earlier = answered(&self.entries[spoken..=at + after.len()]);
+        // The calls of this message are the last among them.
         let own = earlier.iter().position(|a| self.entries[at].holds(a.id)).unwrap_or(earlier.len());
         let answered = earlier.split_off(own);
         Replies {

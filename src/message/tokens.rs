@@ -59,6 +59,7 @@ fn quarters_of(line: &str) -> usize {
 /// Returns the worth of an ASCII text in quarters of a token, summed in bytes, of which a processor adds many at once.
 fn ascii_quarters_of(text: &str) -> usize {
     let light = |bytes: &[u8]| bytes.iter().map(|byte| 2 - ascii_quarters(*byte)).sum::<u8>();
+    // Each byte adds 0 or 1, so the sum of 255 fits into a byte.
     2 * text.len() - text.as_bytes().chunks(255).map(|bytes| usize::from(light(bytes))).sum::<usize>()
 }
 

@@ -130,6 +130,7 @@ fn setting(name: &str, value: &str) -> Judged {
         return Judged::hidden(value);
     }
     let judged = text(value);
+    // Where a part of the value is a secret, the rest of it may be shown.
     match judged.secrets.is_empty() && is_odd(value) {
         true => Judged::hidden(value),
         false => judged,

@@ -20,6 +20,7 @@ type FileFields = Vec<(&'static str, Value)>;
 /// Derives a syntax in which calls are JSON objects that contain the tool's name, after a marker.
 fn object(one: &str) -> Option<FileFields> {
     let at = one.find(TOOL)?;
+    // The innermost object that contains the name: braces before it belong to the text around.
     let (start, length, call) = one[..at].rmatch_indices('{').find_map(|(start, _)| {
         let (value, length) = json_at(&one[start..])?;
         (start + length > at).then_some((start, length, value))
@@ -97,6 +98,7 @@ fn tags<'t>(after_name: &'t str, two: &str) -> Option<(&'t str, Value, &'t str)>
     let open = from_token(common_end(before, next))?;
     let close = next[..next.len() - open.len()].trim();
     let broken = |text: &str| text.starts_with('\n');
+    // A template that gives each value its own lines breaks the line on both sides of it.
     let is_broken = inside.ends_with('\n') && broken(next);
     let inside = if is_broken { inside.trim_end() } else { inside };
     let tags = json!({

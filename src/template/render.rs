@@ -80,6 +80,7 @@ fn body(render: impl Fn(Value) -> Option<String>, calls: &[Map<String, Value>], 
     };
     let plain = message(ANSWER, &[])?;
     let (before, after) = plain.split_once(ANSWER)?;
+    // Some templates write the content or the calls of a message, but not both.
     let with_content = message(ANSWER, &calls).filter(|text| text.contains(TOOL));
     let body = match with_content.as_deref().and_then(|text| text.split_once(ANSWER)) {
         Some((_, body)) => body.to_owned(),

@@ -40,6 +40,7 @@ fn convert(schema: &Value, depth: usize) -> Value {
                     |kind: &Value| kind.as_str().map_or_else(|| kind.clone(), |kind| kind.to_ascii_lowercase().into());
                 kinds.iter().map(small).collect()
             }
+            // JSON Schema has no such formats.
             ("format", Value::String(format)) if matches!(format.as_str(), "enum" | "float" | "double") => continue,
             (limit, Value::String(number)) if NUMBERS.contains(&limit) => {
                 number.parse::<u64>().map_or_else(|_| value.clone(), Value::from)

@@ -288,6 +288,7 @@ impl OpenAi {
 
 impl Model for OpenAi {
     fn stream(&self, request: Request) -> ModelEvents {
+        // A structure with a single answer needs no model.
         if let Some(only) = request.only_answer() {
             let usage = ModelEvent::Usage(Usage::default());
             let answer = [ModelEvent::Delta(Delta::content(only)), usage, ModelEvent::Finish(FinishReason::Stop)];

@@ -133,6 +133,7 @@ impl EndpointInner {
                 text = body(terms, form);
                 continue;
             }
+            // A second attempt with the same tools would be refused as well.
             if has_tools && failed.error.refuses_tools() {
                 self.refused_tools(model);
                 return Err(failed.error);
@@ -153,6 +154,7 @@ impl EndpointInner {
                         let _ = tell.unbounded_send(Progress::Loading);
                         Instant::now()
                     });
+                    // An endpoint that only reports that it loads counts as silent.
                     if since.elapsed() >= self.idle {
                         return Err(failed.error);
                     }

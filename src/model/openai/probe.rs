@@ -105,6 +105,7 @@ impl EndpointInner {
         let mut listed = tokio::time::timeout(PROBE_TIMEOUT, self.listed()).await.ok()?;
         match listed.iter().position(|info| info.id == model) {
             Some(at) => Some(listed.swap_remove(at)),
+            // A server with a single model mostly serves it under any name.
             None => listed.pop().filter(|_| listed.is_empty()),
         }
     }
@@ -277,6 +278,7 @@ fn of_llama_cpp(props: &Value) -> ModelInfo {
     let (tools, calls) = (can("supports_tools"), can("supports_tool_calls"));
     let settings = props.get("default_generation_settings");
     let template = props.get("chat_template");
+    // Another server may answer at this path with JSON that has none of these.
     let is_its = settings.is_some() || caps.is_some() || template.is_some();
     ModelInfo {
         tools: (tools.is_some() || calls.is_some()).then(|| tools == Some(true) || calls == Some(true)),

@@ -274,6 +274,7 @@ impl Decoder {
         if self.over || data.is_empty() {
             return;
         }
+        // More data follows, so the stream was not cut off there.
         if let Some(torn) = self.torn.take() {
             return self.reported(&format!("it is not JSON: {torn}"));
         }
@@ -282,6 +283,7 @@ impl Decoder {
             self.finish.get_or_insert_default();
             return self.end();
         }
+        // The type `error` is outside the data, which may look like a chunk.
         if let Some(delta) = self.skeleton.as_ref().filter(|_| !is_error).and_then(|skeleton| skeleton.read(data)) {
             self.useless = 0;
             if !delta.text.is_empty() {

@@ -46,6 +46,7 @@ pub(super) fn body(
             value => body.insert(name.clone(), value.clone()),
         };
     }
+    // Last: a field that the endpoint refuses is left out even if the program has set it.
     terms.keep(&mut body);
     Value::Object(body)
 }

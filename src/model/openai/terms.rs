@@ -72,6 +72,7 @@ impl Terms {
         if self.no_stream_options {
             body.shift_remove("stream_options");
         }
+        // A model that always thinks may still take the other levels.
         if self.no_effort || self.always_thinks && body.get(EFFORT).is_some_and(|level| level == "none") {
             body.shift_remove(EFFORT);
         }
