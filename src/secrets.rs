@@ -135,7 +135,7 @@ pub(crate) fn percent_decoded(text: &str) -> Cow<'_, str> {
     }
     for part in parts {
         let byte = part.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        // A percent sign without two digits after it stands for itself.
+        // A percent sign without two digits after it is itself.
         bytes.push(byte.unwrap_or(b'%'));
         bytes.extend_from_slice(&part.as_bytes()[byte.map_or(0, |_| 2)..]);
     }

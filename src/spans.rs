@@ -133,6 +133,7 @@ pub fn chat(peer: impl FnOnce() -> Peer, model: Option<&str>) -> Span {
     if span.is_disabled() {
         return span;
     }
+    // Only now: the peer costs some copies, which nobody needs without a subscriber.
     let peer = peer();
     if let Some(model) = model.map(str::to_owned).or(peer.model).filter(|model| !model.is_empty()) {
         span.record("otel.name", display(format_args!("chat {model}")));

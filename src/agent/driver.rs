@@ -96,6 +96,7 @@ impl Driver {
             }
             Action::Finish(finished) => {
                 self.message = None;
+                // Calls and questions that still run are dropped, which cancels them.
                 self.calls.clear();
                 self.question = None;
                 self.over = true;
@@ -154,6 +155,7 @@ async fn suspended(suspend: &mut Option<CancellationToken>) {
 async fn next_event(message: &mut Option<ModelEvents>) -> Input {
     let Some(events) = message else { return std::future::pending().await };
     let event = events.next().await;
+    // A stream that has ended must not be polled again.
     if ModelEvent::is_last(event.as_ref()) {
         *message = None;
     }

@@ -177,6 +177,7 @@ impl HistoryCall {
         }
         let arguments = self.call.raw_arguments.as_str();
         match rebreak_tokens(arguments) {
+            // Tokens between the arguments are the syntax of some dialects, and must stay whole.
             Cow::Owned(broken) if !puts_texts_between_tokens(&spec.shape) => {
                 Cow::Owned(self.raw.replacen(arguments, &broken, 1))
             }

@@ -182,6 +182,7 @@ struct TrustVerifier {
 impl TrustVerifier {
     fn is_unchecked(&self, name: &ServerName<'_>) -> bool {
         let name = name.to_str();
+        // A URL has brackets around an IPv6 address, a server's name has none.
         self.trust.0.unchecked.iter().any(|host| host.trim_matches(['[', ']']).eq_ignore_ascii_case(&name))
     }
 

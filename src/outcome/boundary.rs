@@ -67,6 +67,7 @@ fn in_frames<'t>(kind: &str, text: &'t str) -> impl Iterator<Item = (&'t str, &'
     let mut from = 0;
     std::iter::from_fn(move || {
         // An opening tag ends its line, so all the tags of a line have one code.
+        // Without a closing tag there is no frame, whatever is opened.
         while let Some(at) = (!ends.is_empty()).then(|| text[from..].find(&opening)).flatten() {
             let (open, length) = (from + at, text[from + at..].find('\n')?);
             from = open + length;

@@ -48,6 +48,7 @@ impl Outcome {
 
     fn media(&self) -> impl Iterator<Item = &str> {
         let media = self.events.iter().filter(|event| event.kind == MEDIA_EVENT);
+        // `null` under this key hides the medium, so `data` does not replace it.
         media.filter_map(|event| event.data.get(MEDIUM_SHOWN).or(event.data.get("data")).and_then(Value::as_str))
     }
 }

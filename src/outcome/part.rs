@@ -30,6 +30,8 @@ impl<'a> TextPart<'a> {
     pub fn new(text: &'a str, from: usize, limit: usize) -> Self {
         let from = text.floor_char_boundary(from);
         let rest = &text[from..];
+        // A reader that goes on at the end of each part must get further, even with a limit below one
+        // character.
         let least = rest.chars().next().map_or(0, char::len_utf8);
         let most = rest.floor_char_boundary(limit).max(least);
         let line = rest[..most].rfind('\n').map(|at| at + 1).filter(|end| most < rest.len() && *end > most / 4 * 3);

@@ -196,6 +196,7 @@ fn barred(text: &str, bar: char) -> TokenMatch {
 fn closed(text: &str, close: char, is_inner: impl Fn(char) -> bool) -> TokenMatch {
     let end = text.find(|c| !is_inner(c)).unwrap_or(text.len());
     match text[end..].chars().next() {
+        // First, so that a text without end is not held back as the beginning of a token.
         _ if end > MAX_INNER => TokenMatch::Other,
         None => TokenMatch::More,
         Some(c) if c == close && end > 0 => TokenMatch::Token,

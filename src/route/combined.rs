@@ -52,6 +52,7 @@ impl Toolboxes {
 
     /// Returns the toolbox that a call is for.
     fn of(&self, invocation: &Invocation) -> Result<&dyn Toolbox, String> {
+        // A tool with this name counts before the built-in one.
         if invocation.tool == ACCESS_RESOURCE && !self.catalog().knows(ACCESS_RESOURCE) {
             return self.with_resources(invocation);
         }

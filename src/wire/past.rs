@@ -112,6 +112,7 @@ pub fn read<E: ToString>(
         }
         entries.push(entry);
     }
+    // Before the first message of the model everything is new.
     let newest = entries.iter().rposition(|entry: &PastMessage| entry.role() == "assistant").unwrap_or(0);
     entries.iter_mut().skip(newest).for_each(|entry| entry.is_newest = true);
     Ok(entries)

@@ -95,6 +95,7 @@ impl EndpointInner {
         let server = || self.known_server();
         let said = said.ok().map(|said| ModelInfo { server: said.server.or_else(server), ..said });
         let mut learned = self.learned();
+        // Without an answer the next caller asks again.
         learned.asked.remove(model);
         learned.info.extend(said.clone().map(|said| (model.to_owned(), said)));
         said

@@ -180,6 +180,7 @@ impl AnswerReader {
                 self.quiet.store(0, Ordering::Relaxed);
                 return Some(item);
             }
+            // A piece of a call is content, although its event comes only with the whole call.
             if std::mem::take(&mut self.decoder.called) {
                 self.quiet.store(0, Ordering::Relaxed);
             }

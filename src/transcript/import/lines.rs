@@ -52,6 +52,7 @@ pub(super) fn import(text: &str) -> Result<Vec<Recording>, ImportError> {
     lines
         .map(|(n, line)| {
             let parsed: TextLine = serde_json::from_str(line).map_err(|e| at_line(n + 1, e, 0))?;
+            // All fields are optional, so any object would be read as an empty answer.
             if parsed.text.is_none() && parsed.reasoning.is_none() && parsed.chunks.is_none() {
                 return Err(at_line(n + 1, serde_json::Error::missing_field("text"), 0).into());
             }
