@@ -150,6 +150,7 @@ impl<'c> Events<'c> {
 
     /// Returns `true` if a text is the chunk itself, by its address, without a comparison.
     fn is_whole(&self, text: &str) -> bool {
+        // At the end of a message the chunk is empty, and so may be the text of an event.
         std::ptr::eq(text, self.chunk) && !text.is_empty()
     }
 

@@ -303,6 +303,7 @@ impl Run {
                 Some(run) => run.next().await,
                 None => None,
             };
+            // Frees what the turn holds; a further call returns `None` as well.
             if event.is_none() {
                 *run = None;
             }

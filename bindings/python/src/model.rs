@@ -64,6 +64,7 @@ impl Model for PythonModel {
             };
             // The end of the coroutine ends the answer, unless it has reported a finish reason.
             stream::unfold((told, Some(running), false), |(mut told, running, finished)| async move {
+                // A piece after the end of the coroutine does not count.
                 running.as_ref()?;
                 match told.recv().await? {
                     Came::Piece(piece) => {
