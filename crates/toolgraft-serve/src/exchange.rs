@@ -172,8 +172,8 @@ impl Exchange {
         let turn = Turn::begin(setup, conversation, output, start)?;
         let output = asked.output.as_deref();
         let mut exchange = Box::new(Exchange {
-            // Arguments are looked up in all results, and an answer is checked by its schema: each takes long
-            // if the other side is large.
+            // Arguments are checked by the tools' schemas and looked up in all results, and an answer is
+            // checked by its schema.
             is_heavy: prepared.is_heavy || results > LONG || output.is_some_and(|output| takes_long(output.schema())),
             turn,
             steps: VecDeque::new(),
