@@ -94,6 +94,11 @@ impl ClientText {
         self.corrects
     }
 
+    /// Returns all text that the client was shown so far.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
     /// Takes an event of the turn and returns the pieces that the client is shown now.
     pub fn event(&mut self, event: &AgentEvent) -> impl Iterator<Item = ClientPiece> + use<> {
         match event {

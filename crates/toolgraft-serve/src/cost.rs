@@ -36,10 +36,13 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// Returns how many tokens the next message may have when the whole answer may have `most`, and
-    /// remembers that.
-    pub(super) fn left(&mut self, most: u64) -> u64 {
-        let left = most.saturating_sub(self.total.completion_tokens);
+    /// Returns how many tokens the next message may have if the client allows `most` and was shown this text, and remembers
+    /// that. Rounds that the client does not see do not shorten its answer, but all rounds together have at most twice
+    /// `most`.
+    pub(super) fn left(&mut self, most: u64, shown: &str) -> u64 {
+        let of_client = most.saturating_sub(TokenCounter::estimate().count(shown) as u64);
+        let of_all = most.saturating_mul(2).saturating_sub(self.total.completion_tokens);
+        let left = of_client.min(of_all);
         self.limit = Some(left);
         left
     }

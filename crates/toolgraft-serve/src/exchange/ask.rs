@@ -21,8 +21,8 @@ impl Exchange {
         }
         let mut body = self.asked.body.clone();
         if let Some((field, most)) = self.asked.max_tokens {
-            let left = self.costs.left(most);
-            if left == 0 && most > 0 {
+            let left = self.costs.left(most, self.text.shown());
+            if left == 0 {
                 return self.end(FinishReason::Length);
             }
             body.insert(field.to_owned(), left.into());

@@ -219,22 +219,23 @@ fn a_truncated_call_is_never_finished_as_a_call() {
 }
 
 #[test]
-fn the_limit_on_tokens_covers_the_sum_of_all_rounds() {
+fn rounds_that_the_client_does_not_see_have_as_many_tokens_as_its_answer() {
     let mut asked = request();
     asked["max_tokens"] = json!(100);
-    let mut first = answer(
-        "<use_mcp_tool>\n<tool_name>nothing</tool_name>\n<arguments>\n{}\n</arguments>\n</use_mcp_tool>",
-        "stop",
-    );
-    first.push(usage(10, 60));
-    let mut second = answer(
-        "<use_mcp_tool>\n<tool_name>nothing</tool_name>\n<arguments>\n{}\n</arguments>\n</use_mcp_tool>",
-        "stop",
-    );
-    second.push(usage(10, 40));
-    let seen = run(asked, &[first, second]);
-    assert_eq!(seen.requests.iter().map(|r| r["max_tokens"].clone()).collect::<Vec<_>>(), [json!(100), json!(40)]);
-    assert_eq!(seen.finish.as_deref(), Some("length"));
+    let round = |words: &str, written: u64| {
+        let mut round = answer(&(words.to_owned() + &call("nothing", &json!({}))), "stop");
+        round.push(usage(10, written));
+        round
+    };
+    let limits = |seen: &Seen| seen.requests.iter().map(|r| r["max_tokens"].as_u64().unwrap()).collect::<Vec<_>>();
+    let answered = answer("It is sunny in Oslo.", "stop");
+    let seen = run(asked.clone(), &[round("", 60), answered.clone()]);
+    assert_eq!((limits(&seen), seen.content.as_str()), (vec![100, 100], "It is sunny in Oslo."));
+    let seen = run(asked.clone(), &[round("", 100), round("", 100)]);
+    assert_eq!((limits(&seen), seen.finish.as_deref()), (vec![100, 100], Some("length")), "twice as many in all");
+    // Text that the client has was paid for.
+    let seen = run(asked, &[round(&"I look. ".repeat(20), 60), answered]);
+    assert!(seen.content.contains("I look.") && (10..70).contains(&limits(&seen)[1]), "{seen:?}");
 }
 
 #[test]
