@@ -40,7 +40,7 @@ pub use policy::{
 };
 pub use schema::allow_null;
 #[cfg(feature = "prompt")]
-pub(crate) use search::{FOUND, LIKELIEST};
+pub(crate) use search::{FOUND, LIKELIEST, stem};
 pub use search::{Said, Search};
 pub(crate) use tool::Tool;
 #[cfg(feature = "validate")]

@@ -13,9 +13,9 @@ use super::Tool;
 
 mod words;
 
-#[cfg(feature = "agent")]
-pub(crate) use words::terms as significant_words;
 use words::{ParsedQuestion, asked, changing, lines, terms};
+#[cfg(feature = "agent")]
+pub(crate) use words::{stem, terms as significant_words};
 
 /// BM25's `k1`, the saturation of repeated words, and `b`, the penalty for long texts, with their usual values.
 const SATURATION: f32 = 1.2;

@@ -175,7 +175,7 @@ const ENDS: &[(&str, usize)] =
 
 /// Returns an English word without its ending, so that `changes`, `changed` and `changing` are equal. The rules are
 /// coarse, as a question seldom contains two words with the same stem.
-fn stem(word: &str) -> String {
+pub(crate) fn stem(word: &str) -> String {
     // Shorter words have no ending, and the endings are English.
     if word.len() < 4 || !word.bytes().all(|b| b.is_ascii_lowercase()) {
         return word.to_owned();

@@ -9,7 +9,7 @@ use super::{MAX_VARIATIONS, Made, corrected, is_made_good, is_nothing, is_of, is
 use crate::constrain::{Narrowed, id_of, is_id, is_same_member, is_zone, kind_of_id, kind_of_name, required};
 use crate::event::Call;
 use crate::tools::schema::types;
-use crate::tools::{LIKELIEST, Parameter, Tool, looks_up, may_change, name_words};
+use crate::tools::{LIKELIEST, Parameter, Tool, looks_up, may_change, name_words, stem};
 use crate::turn::decide::{self, zones_named_in};
 use crate::turn::shared::Shared;
 
@@ -104,8 +104,8 @@ impl Shared {
     }
 
     /// Returns lookups without the call's own tool and the tools of failed calls; with `again`, they include the tools
-    /// that were called. If tools among them share words with the request, the call's tool or the
-    /// members, only these.
+    /// that were called. If tools among them have the kind of a missing value in their names, only these (`list_my_orders`
+    /// for an `orderId`); otherwise those that share words with the request, the call's tool or the members, if any do.
     pub(super) fn lookups(&self, call: &Call, unknown: Vec<String>, ids: Vec<String>, again: bool) -> Narrowed {
         let made = self.made();
         let failed = made.iter().filter(|made| made.failed()).map(|made| made.call);
@@ -115,9 +115,14 @@ impl Shared {
             self.tool(call).map(|tool| [&*tool.name, tool.description.as_deref().unwrap_or_default()].join(" "));
         let kinds: Vec<String> = unknown.iter().map(|member| kind_of_id(member).unwrap_or(member.clone())).collect();
         let words = [self.request().unwrap_or_default(), &about.unwrap_or_default(), &kinds.join(" ")].join(" ");
-        let near = self.setup.catalog.likeliest(&words, LIKELIEST);
         let but = called.chain(failed).chain([call]).map(name).collect();
         let mut lookups = Narrowed::Lookups { but, unknown, ids, required };
+        let is_kind = |word: &String| kinds.iter().any(|kind| stem(&word.to_lowercase()) == stem(kind));
+        let has_kind = |tool: &&Tool| lookups.admits(tool) && name_words(&tool.name).iter().any(is_kind);
+        let mut near: Vec<&Tool> = self.setup.catalog.offered().filter(has_kind).collect();
+        if near.is_empty() {
+            near = self.setup.catalog.likeliest(&words, LIKELIEST);
+        }
         // If no lookup shares words with the job, all of them are left.
         let has_near = near.iter().any(|tool| lookups.admits(tool));
         if let Narrowed::Lookups { but, .. } = &mut lookups

@@ -540,3 +540,21 @@ fn a_lookup_is_not_made_again_with_what_nobody_spoke_of() {
         assert_eq!(job.calls("list_day", day(date)), runs, "{date} {found}");
     }
 }
+
+#[test]
+fn a_missing_identifier_is_looked_up_by_the_tool_that_is_named_after_its_kind() {
+    let tool = |name: &str, says: &str, member: &str| {
+        let schema = json!({"properties": {(member): {"type": "string"}}, "required": [member]});
+        Tool::new(name).with_description(says).with_schema(schema)
+    };
+    let mine =
+        Tool::new("list-my-orders").with_description("Lists what the signed-in user bought").with_schema(json!({}));
+    let tools = [
+        tool("get-station-code", "Codes of the stations in a city, to book a ticket or to refund a ticket", "city"),
+        tool("refund-ticket", "Refund a ticket", "orderId"),
+        mine,
+    ];
+    let mut job = Job::with("I do not go to Suzhou after all, refund that ticket please.", tools);
+    assert!(!job.calls("refund-ticket", json!({"orderId": "Suzhou"})), "{:?}", job.done);
+    assert!(job.request().only_answer().unwrap().contains("list-my-orders"), "{:?}", job.request());
+}
