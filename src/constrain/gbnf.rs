@@ -88,12 +88,15 @@ impl Grammar {
             Structure::Boolean => "(\"true\" | \"false\")".to_owned(),
             Structure::Integer => self.basic("integer"),
             Structure::Number => self.basic("number"),
-            Structure::Text(None) => self.basic("text"),
+            Structure::Text { min: 0, max: None } => self.basic("text"),
             Structure::Zone => {
                 let regions: Vec<String> = REGIONS.iter().map(|region| literal(region)).collect();
                 self.add(format!(r#""\"" (({}) [A-Za-z_/+-]{{1,40}} | "UTC") "\"""#, regions.join(" | ")))
             }
-            Structure::Text(Some(max)) => format!("\"\\\"\" {}{{0,{max}}} \"\\\"\"", self.basic("char")),
+            Structure::Text { min, max } => {
+                let max = max.map(|max| max.to_string()).unwrap_or_default();
+                format!("\"\\\"\" {}{{{min},{max}}} \"\\\"\"", self.basic("char"))
+            }
             Structure::Literals(values) => {
                 let all: Vec<String> = values.iter().map(|value| literal(&spaced(value))).collect();
                 self.add(all.join(" | "))

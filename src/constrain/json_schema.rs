@@ -46,9 +46,16 @@ fn write(structure: &Structure, first: usize) -> Value {
         Structure::Boolean => json!({"type": "boolean"}),
         Structure::Integer => json!({"type": "integer"}),
         Structure::Number => json!({"type": "number"}),
-        Structure::Text(None) => json!({"type": "string"}),
         Structure::Zone => json!({"type": "string", "pattern": format!("^({}|UTC$)", REGIONS.join("|"))}),
-        Structure::Text(Some(max)) => json!({"type": "string", "maxLength": max}),
+        Structure::Text { min, max } => {
+            let mut text = json!({"type": "string"});
+            let limits = [("minLength", Some(*min).filter(|min| *min > 0)), ("maxLength", *max)];
+            limits
+                .into_iter()
+                .filter_map(|(key, limit)| Some((key, limit?)))
+                .for_each(|(key, limit)| text[key] = limit.into());
+            text
+        }
         Structure::Literals(values) => json!({"enum": values}),
         Structure::OneOf(all) => json!({"anyOf": all.iter().map(write).collect::<Vec<_>>()}),
         Structure::Named(index) => json!({"$ref": format!("#/$defs/{}", name(first + index))}),

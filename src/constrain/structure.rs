@@ -41,8 +41,11 @@ pub(super) enum Structure {
     Boolean,
     Integer,
     Number,
-    /// A text of at most this many characters.
-    Text(Option<usize>),
+    /// A text of so many characters.
+    Text {
+        min: usize,
+        max: Option<usize>,
+    },
     /// A time zone, by its name in the tz database.
     Zone,
     /// One of these values.
@@ -320,7 +323,10 @@ impl StructureReader<'_> {
             "integer" => Structure::Integer,
             "number" => Structure::Number,
             "string" if asks_for_zone(schema) => Structure::Zone,
-            "string" => Structure::Text(count(schema, "maxLength").filter(|max| *max <= MAX_LENGTH)),
+            "string" => {
+                let length = |key| count(schema, key).filter(|length| *length <= MAX_LENGTH);
+                Structure::Text { min: length("minLength").unwrap_or(0), max: length("maxLength") }
+            }
             "object" => self.members(schema, depth + 1),
             "array" => self.items(schema, depth + 1),
             _ => Structure::Any,

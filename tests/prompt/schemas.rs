@@ -38,6 +38,7 @@ fn names() -> impl Strategy<Value = Vec<String>> {
 fn leaf() -> impl Strategy<Value = Case> {
     prop_oneof![
         text().prop_map(|t| case(json!({"type": "string", "minLength": 0}), t.into())),
+        text().prop_map(|t| case(json!({"type": "string", "minLength": t.chars().count()}), t.into())),
         text().prop_map(|t| case(json!({"type": "string", "maxLength": t.chars().count()}), t.into())),
         (-999_999_i64..1_000_000).prop_map(|n| case(json!({"type": "integer"}), n.into())),
         (-1e6..1e6_f64).prop_map(|n| case(json!({"type": "number"}), n.into())),

@@ -42,7 +42,8 @@ fn named_effect(tool: &Tool) -> Effect {
     let named = words.iter().map(String::as_str);
     // In `book_status` the description says what the tool does; without one, or for a single word, the name
     // has to.
-    let may_be_noun = first.is_some() && words.first().is_some_and(|word| is_of("noun", word) && words.len() > 1);
+    let says = first.is_some_and(|word| word.is_ascii());
+    let may_be_noun = says && words.first().is_some_and(|word| is_of("noun", word) && words.len() > 1);
     let mut verbs = named.clone().take(1).filter(|_| !may_be_noun).chain(first).chain(named.skip(1));
     // Nothing is known of a tool without a description, and `ssh_command` may do anything.
     let runs = || first.is_none() || words.iter().any(|word| is_of("runs", word));
@@ -62,9 +63,24 @@ fn is_order(description: &str) -> bool {
     verb.and_then(|_| words.next()).is_some_and(|word| is_of("determiner", word))
 }
 
-/// Returns `true` if the tool is marked read-only, `false` if it is marked otherwise; `None` without that hint.
+/// Returns `true` if the tool opens the page of an address: Playwright's server calls its `browser_navigate` destructive,
+/// but a question about a site is not answered without it.
+#[cfg(feature = "agent")]
+fn opens_page(tool: &Tool) -> bool {
+    let is_opening =
+        |word: &String| ["goto", "navigate", "open", "visit"].iter().any(|verb| word.eq_ignore_ascii_case(verb));
+    let mut required = tool.parameters().filter(|parameter| parameter.required).map(|parameter| parameter.name);
+    let takes_address = matches!((required.next(), required.next()), (Some("url" | "uri"), None));
+    takes_address && name_words(&tool.name).iter().any(is_opening)
+}
+
+/// Returns `true` if the tool is marked read-only or opens a page, `false` if it is marked otherwise; `None` without that
+/// hint.
 #[cfg(feature = "agent")]
 fn says_it_reads(tool: &Tool) -> Option<bool> {
+    if opens_page(tool) {
+        return Some(true);
+    }
     let says = tool.annotations.as_ref().is_some_and(|hints| hints.read_only_hint.is_some());
     (says || tool.is_read_only()).then(|| tool.is_read_only())
 }
@@ -129,6 +145,7 @@ mod tests {
             ("tyre", "Inflate a tyre", false, true),
             ("book_state", "Whether a copy is on the shelf", true, false),
             ("track_shipment", "Track a shipment", true, false),
+            ("list-my-orders", "查询当前用户未出行的订单列表。", true, false),
         ] {
             let tool = Tool::new(name).with_description(description);
             assert_eq!((looks_up(&tool), may_change(&tool)), (looks, changes), "{name}");
@@ -151,6 +168,17 @@ mod tests {
             let tool = Tool { annotations: Some(annotations), ..Tool::new(name) };
             let found = (looks_up(&tool), may_change(&tool), is_destructive(&tool));
             assert_eq!(found, (looks, changes, destroys), "{name} {says:?}");
+        }
+        for (name, member, looks) in [
+            ("browser_navigate", "url", true),
+            ("open_url", "url", true),
+            ("browser_navigate", "text", false),
+            ("delete_page", "url", false),
+        ] {
+            let annotations = Annotations { read_only_hint: Some(false), ..Annotations::default() };
+            let schema = serde_json::json!({"properties": {(member): {"type": "string"}}, "required": [member]});
+            let tool = Tool { annotations: Some(annotations), ..Tool::new(name).with_schema(schema) };
+            assert_eq!((looks_up(&tool), may_change(&tool)), (looks, !looks), "{name} {member}");
         }
     }
 }
