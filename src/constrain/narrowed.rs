@@ -30,6 +30,8 @@ pub(crate) enum Narrowed {
         unknown: Vec<String>,
         /// Identifiers that results gave and no call has used: where there are some, only tools that require one of them.
         ids: Vec<String>,
+        /// Identifiers that calls have used.
+        had: Vec<String>,
         /// The required parameters of calls that failed: a tool that requires the same ones would fail, too.
         required: Vec<Vec<String>>,
     },
@@ -73,9 +75,11 @@ impl Narrowed {
         let is_one = |server: &Option<String>, name: &String| tool.server == *server && tool.name == *name;
         match self {
             Narrowed::Reads => (!may_change(tool)).then_some(arguments),
-            Narrowed::Lookups { but, unknown, ids, required: alike } => {
-                let is_found = |member: &String| ids.iter().any(|id| is_same_member(id, member));
-                let is_unknown = |member: &String| is_id(member) && !is_found(member) || unknown.contains(member);
+            Narrowed::Lookups { but, unknown, ids, had, required: alike } => {
+                let is_one_of = |ids: &[String], member: &String| ids.iter().any(|id| is_same_member(id, member));
+                let is_found = |member: &String| is_one_of(ids, member);
+                let is_known = |member: &String| is_found(member) || is_one_of(had, member);
+                let is_unknown = |member: &String| is_id(member) && !is_known(member) || unknown.contains(member);
                 let required = required(tool);
                 let leads = ids.is_empty() || required.iter().any(is_found);
                 // It must use a found identifier if there is one, need no unknown one, and not be like a call that failed.

@@ -277,14 +277,19 @@ impl ConversationText {
         members.any(|(name, value)| ids_of(value).iter().any(|text| is_thing(name, text) && is_given(text)))
     }
 
-    /// The members of results that hold ids which none of these arguments has.
+    /// The members of results that hold ids which none of these arguments has. An `id` of a thing that `list_bases` gave is
+    /// a `base_id`, too.
     pub(in crate::turn) fn unused_ids<'a>(&self, arguments: impl Iterator<Item = &'a Value>) -> Vec<String> {
         let used: HashSet<String> =
             arguments.flat_map(Value::as_object).flat_map(Map::values).flat_map(ids_of).collect();
-        let members = self.found().flat_map(|(object, _)| object);
         let is_new = |value: &Value| ids_of(value).iter().any(|id| !used.contains(id));
-        let mut ids: Vec<String> =
-            members.filter(|(name, value)| is_id(name) && is_new(value)).map(|(name, _)| name.clone()).collect();
+        let mut ids = Vec::new();
+        for (object, kind) in self.found() {
+            for (name, _) in object.iter().filter(|(name, value)| is_id(name) && is_new(value)) {
+                ids.extend((name == "id" && self.has_ids_of(kind)).then(|| id_of(kind)));
+                ids.push(name.clone());
+            }
+        }
         ids.sort_unstable();
         ids.dedup();
         ids

@@ -116,7 +116,9 @@ impl Shared {
         let kinds: Vec<String> = unknown.iter().map(|member| kind_of_id(member).unwrap_or(member.clone())).collect();
         let words = [self.request().unwrap_or_default(), &about.unwrap_or_default(), &kinds.join(" ")].join(" ");
         let but = called.chain(failed).chain([call]).map(name).collect();
-        let mut lookups = Narrowed::Lookups { but, unknown, ids, required };
+        let members = made.iter().filter(|made| made.succeeded()).filter_map(|made| made.call.arguments.as_object());
+        let had = members.flat_map(|members| members.keys()).filter(|name| is_id(name)).cloned().collect();
+        let mut lookups = Narrowed::Lookups { but, unknown, ids, had, required };
         let is_kind = |word: &String| kinds.iter().any(|kind| stem(&word.to_lowercase()) == stem(kind));
         let has_kind = |tool: &&Tool| lookups.admits(tool) && name_words(&tool.name).iter().any(is_kind);
         let mut near: Vec<&Tool> = self.setup.catalog.offered().filter(has_kind).collect();
