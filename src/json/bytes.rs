@@ -36,7 +36,7 @@ pub(crate) fn word(text: &[u8], at: usize, filler: u8) -> u64 {
     } else {
         rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
     };
-    word | of(filler).checked_shl(there).unwrap_or(0)
+    word | of(filler) << there
 }
 
 /// Bytes of one kind.

@@ -9,10 +9,8 @@ pub(super) fn loses_digits(token: &str) -> bool {
     if token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok() {
         return false;
     }
-    match (Decimal::parse(token), token.parse::<f64>()) {
-        (Some(decimal), Ok(value)) => !decimal.is(value),
-        _ => true,
-    }
+    let read = Decimal::parse(token).zip(token.parse().ok());
+    read.is_none_or(|(decimal, value)| !decimal.is(value))
 }
 
 /// A JSON number's exact value: `digits` × 10^`scale`.

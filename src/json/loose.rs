@@ -59,7 +59,7 @@ impl Loose {
     /// start.
     pub(crate) fn new(depth: usize, in_string: bool, last: char, line_start: bool) -> Self {
         let mode = if in_string { Mode::String('"') } else { Mode::Plain };
-        Loose { mode, depth, escaped: false, line_rule: false, line_start: line_start && !in_string, last }
+        Loose { mode, depth, escaped: false, line_rule: false, line_start, last }
     }
 
     /// Reads on from `cursor`; moves `cursor` past the text that was read.

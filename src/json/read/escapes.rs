@@ -67,7 +67,7 @@ impl Reader<'_> {
             Some(c @ ('b' | 'f' | 'n' | 'r' | 't')) => {
                 escapes.any = true;
                 // Right after a line break or a tab it indents a line, even before a letter: `\n\tz`.
-                let indents = matches!(c, 't' | 'r' | 'n') && escapes.blank_end == self.at && self.at > 0;
+                let indents = matches!(c, 't' | 'r' | 'n') && escapes.blank_end == self.at;
                 match c {
                     'n' if before_letter && !indents => escapes.break_or_word = true,
                     'n' => escapes.breaks = true,

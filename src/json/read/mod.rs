@@ -145,7 +145,7 @@ pub(crate) fn read(text: &str) -> Result<ReadValue, NotJson> {
         Err(stop) => stop,
     };
     let decoded = text.contains('&').then(|| quick_xml::escape::unescape(text).ok()).flatten();
-    let decoded = decoded.filter(|decoded| decoded != text).map(|text| (text.into_owned(), Repair::Entities));
+    let decoded = decoded.map(|text| (text.into_owned(), Repair::Entities));
     // Reading `{\"a\": 1}` stops at its first backslash.
     let unescaped = text[stop.at..].starts_with('\\').then(|| unescaped(text)).flatten();
     let sources = decoded.into_iter().chain(unescaped.map(|text| (text, Repair::EscapedJson)));

@@ -331,14 +331,12 @@ impl Element {
 impl CallShape for Element {
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         self.object.over_limit = out.is_over_limit();
-        if self.state == ElementState::Arguments {
-            return self.arguments(window, out);
-        }
         match self.state {
             ElementState::Between => self.between(window, out.think_ends),
             ElementState::Name(child, start) => self.name(child, start, window, out),
             ElementState::Tags(start) => self.in_tags(start, window, out.think_ends).unwrap_or(Step::More),
-            ElementState::Junk | ElementState::Arguments => self.junk(window, out.think_ends),
+            ElementState::Arguments => self.arguments(window, out),
+            ElementState::Junk => self.junk(window, out.think_ends),
         }
     }
 

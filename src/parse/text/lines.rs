@@ -233,7 +233,7 @@ impl Scanner {
             return if more { Err(Undecided) } else { Err(No) };
         }
         // A further fence begins none.
-        if text.starts_with(['`', '~']) && !self.tables.names.may_begin(text) {
+        if text.starts_with(['`', '~']) {
             return Err(No);
         }
         let line = first_of(self.tables.lined.iter().map(|marked| unit(line_prefix(*marked, text, more))));

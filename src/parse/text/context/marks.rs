@@ -174,8 +174,7 @@ impl Marks {
         match self.run_before {
             0 => Err(No),
             // A run that reaches the end of what is at hand may be longer.
-            before if run < before && run == after.len() && more => Err(Undecided),
-            before if run == before && run == after.len() && more => Err(Undecided),
+            before if run <= before && run == after.len() && more => Err(Undecided),
             before if run == before => Ok(()),
             _ => Err(No),
         }
