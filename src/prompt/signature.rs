@@ -130,7 +130,7 @@ impl SignatureWriter<'_> {
         }
         let item = schema.get("items").map_or_else(|| "any".to_owned(), |items| self.of(items, depth - 1));
         // `(string | number)[]`, but `{a: string}[]` needs no brackets.
-        if item.contains([' ']) && !item.starts_with('{') { format!("({item})[]") } else { format!("{item}[]") }
+        if item.contains(' ') && !is_one_object(&item) { format!("({item})[]") } else { format!("{item}[]") }
     }
 
     fn object(&mut self, schema: &Value, depth: usize) -> String {
@@ -149,6 +149,16 @@ impl SignatureWriter<'_> {
             .collect();
         format!("{{{}}}", fields.join(", "))
     }
+}
+
+/// Returns `true` if the brace that a type begins with is closed at its end: not so in `{a: string} | null`.
+fn is_one_object(text: &str) -> bool {
+    let mut depth = 0_i32;
+    let closed = text.bytes().position(|byte| {
+        depth += i32::from(byte == b'{') - i32::from(byte == b'}');
+        depth == 0
+    });
+    text.starts_with('{') && closed == Some(text.len() - 1)
 }
 
 fn literals(values: &[Value]) -> String {
@@ -320,6 +330,17 @@ mod tests {
             (json!({"n": {"anyOf": [{"type": "string"}, {"type": "string"}, {"type": "null"}]}}), "n?: string | null"),
             (json!({"r": {"type": "array", "items": {"type": "string"}}}), "r: string[]"),
             (json!({"r": {"type": "array", "items": {"enum": ["a", "b"]}}}), r#"r: ("a" | "b")[]"#),
+            (
+                json!({"r": {"type": "array", "items": {"anyOf": [
+                    {"type": "object", "properties": {"x": {"type": ["number", "null"]}}}, {"type": "null"},
+                ]}}}),
+                "r: ({x?: number | null} | null)[]",
+            ),
+            (
+                json!({"r": {"type": "array", "items": {"type": "object", "properties": {"x": {"type": "object",
+                    "properties": {"y": {"enum": ["a", 1]}}}}}}}),
+                r#"r: {x?: {y?: "a" | 1}}[]"#,
+            ),
             (json!({"r": {"type": "array", "prefixItems": [{"type": "number"}, {}]}}), "r: [number, any]"),
             (json!({"r": {"type": "array"}}), "r: any[]"),
             (json!({"r": {"type": "object", "properties": {"x": {"type": "number"}}}}), "r: {x?: number}"),
