@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{MAX_VARIATIONS, Made, corrected, is_made_good, is_nothing, is_of, is_vain, name, values};
+use super::{MAX_VARIATIONS, Made, corrected, is_made_good, is_of, is_vain, name, values};
 use crate::constrain::{Narrowed, id_of, is_id, is_same_member, is_zone, kind_of_id, kind_of_name, required};
 use crate::event::Call;
 use crate::tools::schema::types;
@@ -21,12 +21,11 @@ impl Shared {
     /// match a file of that name in a subfolder.
     pub(in crate::turn) fn searched_wider(&self) -> Option<Narrowed> {
         let made = self.made();
-        let last = self.last_lookup(&made)?;
-        let (_, result) = self.results().next().filter(|(_, text)| is_nothing(text))?;
+        let last = self.last_lookup(&made).filter(|_| self.found_nothing())?;
         let (tool, call) = (self.tool(last.call)?, last.call);
         let glob = tool.parameters().find(|parameter| is_glob(parameter, tool))?;
         let pattern = call.arguments.get(glob.name)?.as_str().filter(|pattern| !pattern.is_empty())?;
-        let wider = wider(pattern).filter(|_| !result.contains(pattern))?;
+        let wider = wider(pattern)?;
         let is_new = made.iter().all(|made| made.call.arguments.get(glob.name) != Some(&wider));
         is_new.then(|| corrected(call, vec![(glob.name.to_owned(), vec![wider])]))
     }

@@ -138,6 +138,8 @@ fn a_glob_that_matched_nothing_is_made_wider_once() {
         (r#"{"files": [], "next": "page 2"}"#, false),
         (r#"{"files": [], "total": 3}"#, false),
         (r#"{"count": 0}"#, false),
+        ("No match for budget.txt", true),
+        ("/a/budget.txt", false),
     ] {
         let mut job = Job::of("Which total does budget.txt state?");
         job.gives("search_files", json!({"pattern": "budget.txt"}), Outcome::result(result));
