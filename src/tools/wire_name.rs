@@ -40,7 +40,6 @@ fn begins(name: &str) -> bool {
 /// assert!(wire_name(Some("天气"), "get").starts_with("__get_"));
 /// ```
 pub fn wire_name(server: Option<&str>, tool: &str) -> String {
-    // Without a server, a resource access is one function for all servers.
     let plain = match server {
         Some(server) => format!("{server}{BETWEEN}{tool}"),
         None => tool.to_owned(),

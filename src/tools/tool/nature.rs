@@ -81,8 +81,7 @@ fn says_it_reads(tool: &Tool) -> Option<bool> {
     if opens_page(tool) {
         return Some(true);
     }
-    let says = tool.annotations.as_ref().is_some_and(|hints| hints.read_only_hint.is_some());
-    (says || tool.is_read_only()).then(|| tool.is_read_only())
+    tool.annotations.as_ref()?.read_only_hint
 }
 
 /// Returns `true` if a call of the tool may destroy something, by its annotations or its name.

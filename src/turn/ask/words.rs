@@ -360,6 +360,30 @@ fn failed(error: PromptError) -> WordingError {
     WordingError::caused(error)
 }
 
+/// Returns the language of the words around a request that is sent alone: Chinese around a Chinese one, whose answer
+/// would be English otherwise.
+fn around(request: &str, lang: Lang) -> Lang {
+    let is_of_another = |c: char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{ac00}'..='\u{d7a3}');
+    let is_chinese = request.contains(|c| matches!(c, '\u{4e00}'..='\u{9fff}')) && !request.contains(is_of_another);
+    if is_chinese { Lang::Zh } else { lang }
+}
+
+/// Returns the request for the answer; `missing` names the identifier that the user has to give first.
+fn answer(lang: Lang, missing: Option<&str>) -> String {
+    match (lang, missing) {
+        // Asked for one sentence, small models left out what the results say: 39 of 58 answers of a 0.5B were right, 44
+        // with these words; 51 and 53 of a 1.5B.
+        (Lang::En, None) => {
+            "Answer in one or two sentences, with the names, numbers and times from the results.".to_owned()
+        }
+        (Lang::En, Some(member)) => {
+            format!("It is not done: I did not say which {member} is meant. Ask me for it in one sentence.")
+        }
+        (Lang::Zh, None) => "请用一两句话回答，并给出结果中的名称、数字和时间。".to_owned(),
+        (Lang::Zh, Some(member)) => format!("还没有完成：我没有说明 {member} 是哪一个。请用一句话向我询问。"),
+    }
+}
+
 /// Generates the notes from rows with their English and Chinese text.
 macro_rules! said {
     ($($kind:ident$(($data:pat))? => $english:literal, $chinese:literal;)+) => {
@@ -375,29 +399,7 @@ macro_rules! said {
             }
         }
 
-        /// Returns the language of the words around a request that is sent alone: Chinese around a Chinese one, whose answer would
-/// be English otherwise.
-fn around(request: &str, lang: Lang) -> Lang {
-    let is_of_another = |c: char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{ac00}'..='\u{d7a3}');
-    let is_chinese = request.contains(|c| matches!(c, '\u{4e00}'..='\u{9fff}')) && !request.contains(is_of_another);
-    if is_chinese { Lang::Zh } else { lang }
-}
-
-/// Returns the request for the answer; `missing` names the identifier that the user has to give first.
-fn answer(lang: Lang, missing: Option<&str>) -> String {
-    match (lang, missing) {
-        // Asked for one sentence, small models left out what the results say: 39 of 58 answers of a 0.5B were right, 44
-        // with these words; 51 and 53 of a 1.5B.
-        (Lang::En, None) => "Answer in one or two sentences, with the names, numbers and times from the results.".to_owned(),
-        (Lang::En, Some(member)) => {
-            format!("It is not done: I did not say which {member} is meant. Ask me for it in one sentence.")
-        }
-        (Lang::Zh, None) => "请用一两句话回答，并给出结果中的名称、数字和时间。".to_owned(),
-        (Lang::Zh, Some(member)) => format!("还没有完成：我没有说明 {member} 是哪一个。请用一句话向我询问。"),
-    }
-}
-
-#[cfg(test)]
+        #[cfg(test)]
         const KINDS: &[&str] = &[$(stringify!($kind)),+];
     };
 }

@@ -566,11 +566,11 @@ fn name_in(object: &Map<String, Value>) -> &'static str {
 /// Returns `true` if a value names a thing: an identifier, a path, an address. Texts, patterns and times do not.
 fn names_a_thing(member: &str, text: &str) -> bool {
     let has = |c: &[char]| text.contains(c);
-    let is_word = !text.contains(char::is_whitespace) && has(&['/', '\\', '@', '-', '_', '#', '.', ':']);
+    let has_sign = has(&['/', '\\', '@', '-', '_', '#', '.', ':']);
     let has_digit = text.contains(|c: char| c.is_ascii_digit()) && text.contains(char::is_alphabetic);
     // An identifier may be any word; another value names a thing only with a sign or with digits: `a/b.txt`,
     // `A7`.
-    let is_thing = is_id(member) || !text.contains(char::is_whitespace) && (is_word || has_digit);
+    let is_thing = is_id(member) || !text.contains(char::is_whitespace) && (has_sign || has_digit);
     // Globs and templates name nothing. A day is a value that a model may compute, but no identifier.
     is_thing && text.len() > 1 && !has(&['*', '?', '{']) && (is_id(member) || !is_day(text))
 }

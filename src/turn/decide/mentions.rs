@@ -332,7 +332,7 @@ impl<'a> PieceReader<'a> {
         }
         let is_first = std::mem::replace(&mut self.is_first, false);
         // Signs of these scripts are no words.
-        if !first.is_ascii() && first.is_alphanumeric() && is_unspaced(first) {
+        if first.is_alphanumeric() && is_unspaced(first) {
             return Some(RequestPiece::Word(self.unspaced()));
         }
         let word = self.word();
@@ -367,7 +367,7 @@ impl<'a> PieceReader<'a> {
             Some(end) => end,
             None => {
                 let begins = |at: usize| JOINING.iter().chain(PARTING).any(|word| self.rest[at..].starts_with(*word));
-                let inside = |(at, c): &(usize, char)| *at == 0 || is_unspaced(*c) && !is_end(*c) && !begins(*at);
+                let inside = |(at, c): &(usize, char)| is_unspaced(*c) && !is_end(*c) && !begins(*at);
                 let last = self.rest.char_indices().take_while(inside).last();
                 last.map_or(0, |(at, c)| at + c.len_utf8())
             }
@@ -380,6 +380,7 @@ impl<'a> PieceReader<'a> {
     fn at_text(&self) -> bool {
         let text = self.rest.trim();
         let is_plain = !text.contains(['?', '？', '\n']) && !text.split_whitespace().any(names);
+        // Only a comma is between a Chinese text and what the request asks for after it.
         !text.is_empty() && text.len() <= MAX_BYTES && is_plain && !text.contains(is_unspaced)
     }
 
@@ -500,6 +501,7 @@ mod tests {
             ("把客厅（living room）的暖气调到 19 度。", &["19"]),
             ("新建日程“看牙医”：2026-12-10，14:00 开始。", &["看牙医", "2026-12-10", "14:00"]),
             ("把 /a.txt 的内容复制到 /b.txt 并且删除它", &["/a.txt|/b.txt", ""]),
+            ("写一个文件，内容：打电话给安娜，然后发给她", &["", "", "", ""]),
             ("客户 Jonas Weber 要买两把 Copper kettle", &["Jonas Weber|Copper"]),
             ("Hi", &[""]),
             ("", &[]),

@@ -91,7 +91,7 @@ fn is_content(lines: &[Line<'_>]) -> bool {
     let introduces = |line: &Line<'_>| {
         // `Here's a draft:` introduces a text for the user, `Here's the plan:` the model's own next steps.
         let is_own = list("own_lists").iter().any(|word| line.text.contains(word));
-        line.ends_sentence() && line.text.ends_with([':', '：']) && !is_own && has_any(line.text, "introductions")
+        line.text.ends_with([':', '：']) && !is_own && has_any(line.text, "introductions")
     };
     let stanza: Vec<_> = lines.iter().rev().take_while(|line| !line.is_blank && !line.is_marked).collect();
     // A single word is a heading; a line of Chinese verse has no blanks.

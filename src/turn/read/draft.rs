@@ -456,7 +456,7 @@ impl Body {
 
     /// Records the end of a call: whether text after it ends the message, and whether a native call may repeat it.
     fn ended(&mut self, index: u32, result: &Result<Call, Rejected>, reader: &ReadContext<'_>) {
-        self.called |= is_meant(result, reader) && self.cut.is_none();
+        self.called |= is_meant(result, reader);
         self.next = index + 1;
         if let Ok(call) = result
             // Two equal native calls are two calls, so only those of the text are recorded.

@@ -227,9 +227,8 @@ impl Read {
             return Next::OutputMismatch(problem);
         }
         Next::Finish(match stopped {
-            StopReason::Answered if *finish == FinishReason::Length => StopReason::OutputLimit,
-            StopReason::OutputLimit | StopReason::ContextFull { .. } | StopReason::Repetition { .. } => stopped.clone(),
-            _ => StopReason::OutputMismatch { corrections: shared.corrections, message: problem },
+            StopReason::Answered => StopReason::OutputMismatch { corrections: shared.corrections, message: problem },
+            limit => limit.clone(),
         })
     }
 
