@@ -234,6 +234,9 @@ fn json_of_another_kind_is_refused_with_what_was_expected() {
         let is_json = end.starts_with("line ");
         assert_eq!(error.source().is_some_and(|source| source.is::<serde_json::Error>()), is_json, "{source}");
     }
+    // Where the format is given, an object alone is a line like any other.
+    let error = import("{\n\"txet\": \"b\"}", Format::Lines).unwrap_err();
+    assert!(error.to_string().ends_with("line 1, column 1: missing field `text`"), "{error}");
     assert!(matches!(text("", "x").unwrap_err(), ImportError::Recording(ReadError::Empty)));
 }
 

@@ -45,24 +45,25 @@ struct TextPiece {
 }
 
 pub(super) fn import(text: &str) -> Result<Vec<Recording>, ImportError> {
+    // An object may take several lines.
     if let Ok(line) = serde_json::from_str::<TextLine>(text) {
-        return Ok(vec![line.recording(1)]);
+        return Ok(vec![line.recording(1)?]);
     }
     let lines = text.split('\n').enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(n, line)| {
             let parsed: TextLine = serde_json::from_str(line).map_err(|e| at_line(n + 1, e, 0))?;
-            // All fields are optional, so any object would be read as an empty answer.
-            if parsed.text.is_none() && parsed.reasoning.is_none() && parsed.chunks.is_none() {
-                return Err(at_line(n + 1, serde_json::Error::missing_field("text"), 0).into());
-            }
-            Ok(parsed.recording(n + 1))
+            parsed.recording(n + 1)
         })
         .collect()
 }
 
 impl TextLine {
-    fn recording(self, number: usize) -> Recording {
+    fn recording(self, number: usize) -> Result<Recording, ImportError> {
+        // All fields are optional, so any object would be read as an empty answer.
+        if self.text.is_none() && self.reasoning.is_none() && self.chunks.is_none() {
+            return Err(at_line(number, serde_json::Error::missing_field("text"), 0).into());
+        }
         let title = match &self.id {
             Value::Null => None,
             Value::String(id) => Some(id.clone()),
@@ -85,6 +86,6 @@ impl TextLine {
             round.say(DeltaKind::Content, piece.c.unwrap_or_default());
         }
         let session = Session { title, model: self.model, ..Session::default() };
-        Recording { session, rounds: vec![round], cut: None, notes }
+        Ok(Recording { session, rounds: vec![round], cut: None, notes })
     }
 }
