@@ -77,7 +77,10 @@ async fn how_the_stream_is_cut_does_not_matter() {
     crlf.pieces = vec![b"\xef\xbb\xbf: a comment\r\nevent: message\r\n".to_vec(), text.into_bytes()];
     let mut one = script.clone();
     one.pieces = vec![script.pieces.concat()];
-    let variants = [script.clone(), script.bytewise(), one, crlf.clone(), crlf.bytewise()];
+    // As an endpoint whose request waits for a long time.
+    let mut waited = script.clone();
+    waited.pieces.insert(0, b"\n".repeat(3_000));
+    let variants = [script.clone(), script.bytewise(), one, crlf.clone(), crlf.bytewise(), waited];
     let endpoint = Endpoint::start(variants.clone());
     for variant in 0..variants.len() {
         let expected = ("你好 🦀 and\nthe rest".into(), String::new(), Ok(FinishReason::Stop));

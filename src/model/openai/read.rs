@@ -80,12 +80,17 @@ impl Source {
         let mut seen = Vec::new();
         while let Some(bytes) = self.next().await? {
             seen.extend(bytes);
-            let text = seen.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&seen);
-            let first = text.iter().copied().find(|b| !b.is_ascii_whitespace());
-            // 0xEF may begin a byte-order mark that has not arrived whole.
-            if first.is_some_and(|b| b != 0xef) || seen.len() > 1024 {
-                self.ahead = seen;
-                return Ok(first);
+            let text = seen.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&seen).trim_ascii_start();
+            match *text {
+                // DeepSeek sends blank lines for as long as a request waits
+                // (api-docs.deepseek.com/quick_start/rate_limit).
+                [] => seen.clear(),
+                // A byte-order mark that has not arrived whole.
+                [0xef] | [0xef, 0xbb] => {}
+                [first, ..] => {
+                    self.ahead = seen;
+                    return Ok(Some(first));
+                }
             }
         }
         self.ahead = seen;
