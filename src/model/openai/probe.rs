@@ -282,6 +282,7 @@ fn of_llama_cpp(props: &Value) -> ModelInfo {
     // Another server may answer at this path with JSON that has none of these.
     let is_its = settings.is_some() || caps.is_some() || template.is_some();
     ModelInfo {
+        // If a template has only one of the two, llama.cpp writes the other itself (the polyfills of its minja).
         tools: (tools.is_some() || calls.is_some()).then(|| tools == Some(true) || calls == Some(true)),
         images: props.pointer("/modalities/vision").and_then(Value::as_bool),
         audio: props.pointer("/modalities/audio").and_then(Value::as_bool),
