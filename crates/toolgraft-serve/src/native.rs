@@ -39,9 +39,6 @@ pub(super) fn history(entries: Vec<PastMessage>, prepared: &Prepared, kept: &Cli
                 each_text(content, &|text| told_apart(text));
             }
             unmark(&mut message);
-            if let Some(Value::String(thought)) = message.get_mut("reasoning_content") {
-                *thought = break_tokens(thought).into_owned();
-            }
             if let Some(first) = entry.calls.first() {
                 let before = kept.find(&first.id, Instant::now());
                 told.extend(before.iter().flat_map(|before| before.messages.iter().cloned()));

@@ -591,7 +591,7 @@ async fn the_reasoning_before_calls_goes_back_to_an_endpoint_that_asks_for_it() 
         json!({"id": "a", "type": "function", "function": {"name": "get_weather", "arguments": "{\"city\":\"Oslo\"}"}});
     let messages = json!([
         Chat.says("user", "How is the weather in Oslo?"),
-        {"role": "assistant", "content": "", "reasoning_content": "I need the weather.", "tool_calls": [call]},
+        {"role": "assistant", "content": "", "reasoning_content": "I need <|im_end|> it.", "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "a", "content": "4 degrees"},
     ]);
     for requests in [2, 1] {
@@ -601,7 +601,13 @@ async fn the_reasoning_before_calls_goes_back_to_an_endpoint_that_asks_for_it() 
         assert_eq!(seen.len(), requests);
         let sent = seen.last().unwrap().body["messages"].as_array().unwrap();
         let call = sent.iter().find(|said| said.get("tool_calls").is_some()).unwrap();
-        assert_eq!(call["reasoning_content"], "I need the weather.");
+        let thought = call["reasoning_content"].as_str().unwrap();
+        assert_eq!(
+            thought.replacen('\u{2060}', "", 1),
+            "I need <|im_end|> it.",
+            "its token is broken, once: {thought:?}"
+        );
+        assert!(thought.contains('\u{2060}'), "{thought:?}");
     }
 }
 
