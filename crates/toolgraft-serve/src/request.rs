@@ -51,7 +51,7 @@ const OURS: [&str; 12] = [
 /// Fields without a meaning if there are no tools.
 const OF_TOOLS: [&str; 5] = ["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"];
 
-/// Returns `true` if a tool is not to be listed until something names it (Messages, Responses).
+/// Returns `true` if a tool is not to be listed until something names it.
 fn is_deferred(tool: &Value) -> bool {
     tool[DEFERRED] == true
 }
@@ -500,8 +500,11 @@ pub(super) fn object(
     admission::check_values(std::iter::once(body))?;
     // Other APIs convert their tools, so the text of these is not the list that is prepared.
     let apart = shape.passes_to().and_then(|_| admission::object_and_tools(body));
-    // An empty list is no list of tools: such a request may be passed through.
-    let is_list = |tools: &str| tools.strip_prefix('[').is_some_and(|rest| !rest.trim_start().starts_with(']'));
+    // An empty list is no list of tools: such a request may be passed through. Which deferred tools are listed depends on
+    // the history, so their text alone finds no prepared list.
+    let is_list = |tools: &str| {
+        tools.strip_prefix('[').is_some_and(|rest| !rest.trim_start().starts_with(']')) && !tools.contains(DEFERRED)
+    };
     match apart.filter(|(_, tools)| is_list(tools)) {
         Some((object, tools)) if cache.knows(tools) => Ok((object, Some(tools.to_owned()))),
         Some((_, tools)) => Ok((admission::object(body)?, Some(tools.to_owned()))),

@@ -921,7 +921,7 @@ fn deferring(shape: Shape, deferred: &[&str], more: &[Value]) -> Value {
 async fn a_deferred_tool_is_listed_once_something_names_it() {
     let endpoint = Endpoint::answer(|_, _| Reply::text("Fine."));
     let served = serve(&endpoint, |config| config).await;
-    for shape in [Messages, Responses] {
+    for shape in [Chat, Messages, Responses] {
         let tools = deferring(shape, &["file_ticket", "close_ticket"], &[]);
         let found = match shape {
             Messages => json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": [
