@@ -74,8 +74,8 @@ impl PassthroughRecord {
             Body::from_stream(pieces.filter_map(move |piece| {
                 match &piece {
                     Some(Ok(bytes)) => self.push(bytes),
-                    Some(Err(_)) => {}
-                    None => self.end(),
+                    // After an error the body is dropped and not asked for its end.
+                    Some(Err(_)) | None => self.end(),
                 }
                 ready(piece)
             }))

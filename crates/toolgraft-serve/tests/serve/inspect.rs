@@ -204,7 +204,7 @@ async fn keys_stand_nowhere_even_where_the_model_says_them_in_pieces() {
 async fn what_fails_says_why() {
     let broken = Reply::events(&[says("Once ")]).end(End::Break);
     let endpoint =
-        Endpoint::start([Reply::refused(429, "slow down"), broken.clone(), Reply::refused(429, "slow down")]);
+        Endpoint::start([Reply::refused(429, "slow down"), broken.clone(), Reply::refused(429, "slow down"), broken]);
     let (served, inspector) = inspected(&endpoint).await;
     served.chat(&request(false)).await;
     let (about, recording) = over(&inspector).await;
@@ -220,6 +220,13 @@ async fn what_fails_says_why() {
     let (about, recording) = over(&inspector).await;
     assert_eq!(about.status, Some(429));
     assert!(recording.rounds[0].notices.iter().any(|notice| notice.text.contains("slow down")), "{recording:#?}");
+
+    let mut streamed = plain.clone();
+    streamed["stream"] = json!(true);
+    let response = served.post("/v1/chat/completions", &streamed).send().await.unwrap();
+    assert!(response.text().await.is_err(), "the client's body breaks off, too");
+    let (_, recording) = over(&inspector).await;
+    assert_eq!(recording.rounds[0].finish.as_ref().unwrap().reason.as_str(), "broken off", "{recording:#?}");
 
     served.chat(&json!({"model": "m", "n": 2, "messages": [], "tools": request(false)["tools"]})).await;
     let (about, recording) = over(&inspector).await;
