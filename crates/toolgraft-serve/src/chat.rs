@@ -98,6 +98,7 @@ impl ChatStream {
         let mut delta = json!({});
         if !std::mem::replace(&mut self.begun, true) {
             set_member(&mut delta, "role", "assistant");
+            // OpenAI's first chunk has an empty text beside the role, unless it has calls (its reference, "Streaming").
             if !matches!(said, Some(("content" | "tool_calls", _))) {
                 set_member(&mut delta, "content", "");
             }
