@@ -104,6 +104,7 @@ impl ResponseStream {
     fn of_part(&mut self, name: &str, (kind, id): (Kind, &str), (field, value): (&str, Value), to: &mut String) {
         let mut data = json!({"item_id": id, "output_index": self.index(), field: value});
         set_member(&mut data, self.delta_of(kind).0, 0);
+        // The probabilities of a part are in the part itself.
         if kind == Kind::Message && field != "part" {
             data["logprobs"] = json!([]);
         }
