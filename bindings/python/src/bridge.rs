@@ -35,6 +35,7 @@ fn runtime() -> PyResult<Arc<Runtime>> {
     {
         return Ok(Arc::clone(runtime));
     }
+    // While one thread waits for Python's lock, the other one goes on with the connections.
     let built = Builder::new_multi_thread().worker_threads(2).enable_all().thread_name("toolgraft").build();
     let built = Arc::new(built.map_err(|error| PyRuntimeError::new_err(error.to_string()))?);
     // After a fork the old runtime's threads do not exist here, and dropping it would wait for

@@ -18,6 +18,7 @@ const MAX_EDGE: u32 = 8_000;
 /// above it (same page).
 const EDGE: u32 = 1_568;
 
+/// Quality of the JPEG: above 85 a file grows quickly and hardly looks better (Google's PageSpeed, "Optimize Images").
 const QUALITY: u8 = 85;
 
 /// Adds a smaller version for the model to each image that is too large, and a line about it to the

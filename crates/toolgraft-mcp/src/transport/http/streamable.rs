@@ -373,6 +373,7 @@ impl StreamableClient {
             return Err(busy);
         }
         let response = response.error_for_status()?;
+        // Like rmcp's own client: a server that answers with JSON has no messages of its own, and its tools work.
         if !is_of(response.headers(), EVENTS) && !is_of(response.headers(), JSON) {
             return Err(not_mcp(&response));
         }
