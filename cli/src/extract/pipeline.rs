@@ -4,7 +4,7 @@
 //! reader may wait for input for ever when nobody wants the output any more.
 
 use std::io::{self, Read, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -67,7 +67,9 @@ where
     // All outputs have come, so the reader has ended: nothing else ends them.
     match reading.join() {
         Ok(Err(error)) => Err(Error::Read(error)),
-        Ok(Ok(())) | Err(_) => Ok(counts),
+        Ok(Ok(())) => Ok(counts),
+        // Lines are missing in the output, so this must not look like its end.
+        Err(panic) => resume_unwind(panic),
     }
 }
 
@@ -231,6 +233,18 @@ mod tests {
         let done = run(Broken(false), &mut output, 2, echo);
         assert!(matches!(done, Err(Error::Read(e)) if e.to_string() == "gone"));
         assert_eq!(output, b"1:a\n");
+    }
+
+    #[test]
+    #[should_panic(expected = "told to")]
+    fn a_panic_of_the_reader_is_not_the_end_of_the_input() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                panic!("told to");
+            }
+        }
+        let _ = run(Broken, &mut Vec::new(), 2, echo);
     }
 
     #[test]
