@@ -207,11 +207,10 @@ async fn server_prompt(
         if arguments.contains_key(&missing.name) {
             continue;
         }
+        // As `toolgraft mcp get` says it.
+        let unasked = || Failure::usage(format!("the prompt {:?} also needs {}=…", prompt.name, missing.name));
         let what = missing.description.as_ref().map(|d| format!(" ({d})")).unwrap_or_default();
-        let asked = match asker {
-            Some(asker) => asker.ask(&word(&format!("{}{what}: ", missing.name))).await,
-            None => None,
-        };
+        let asked = asker.ok_or_else(unasked)?.ask(&word(&format!("{}{what}: ", missing.name))).await;
         let Some(value) = asked else { return Ok(Next::Prompt) };
         arguments.insert(missing.name.clone(), Value::String(value.trim().to_owned()));
     }

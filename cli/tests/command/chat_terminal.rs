@@ -46,7 +46,12 @@ impl Chat {
         place.servers(json!({ "demo": server }));
         // The shell says the number of the process that it becomes.
         let mut command = Command::new("sh");
-        command.args(["-c", "echo \"pid=$$.\"; exec \"$0\" \"$@\"", TOOLGRAFT, "chat"]);
+        command.args([
+            "-c",
+            "echo \"pid=$$.\"; eval \"exec \\\"\\$0\\\" \\\"\\$@\\\" $REDIRECTION\"",
+            TOOLGRAFT,
+            "chat",
+        ]);
         command.args(["--base-url", &endpoint.url(), "--mcp-config", "mcp.json"]);
         command.args(["--set", "tools_mode=prompt"]).args(args);
         command.current_dir(place.dir.path()).env("HOME", place.dir.path()).env("TERM", "xterm").env("COLUMNS", "100");
@@ -344,6 +349,16 @@ fn reasoning_is_folded_to_a_line_and_can_be_shown() {
     chat.sees("> ");
     chat.says("/think");
     chat.sees("Let me think of it.");
+    chat.leave();
+}
+
+#[test]
+fn a_prompt_that_lacks_an_argument_is_refused_where_nobody_can_be_asked() {
+    let redirection = [("REDIRECTION", "2>errors")];
+    let mut chat = Chat::open_with(Place::new(), Endpoint::start([]), demo_server(), &["--model", "m"], &redirection);
+    chat.sees("> ");
+    chat.says("/demo:trip");
+    chat.sees("the prompt \"trip\" also needs city=…");
     chat.leave();
 }
 
