@@ -96,7 +96,10 @@ impl World {
         let shown = match operation {
             Operation::Find { show, r#match, at_most, .. } => {
                 let is_in = |row: &Map<String, Value>, (name, wanted): (&String, &Value)| match at_most.get(name) {
-                    Some(field) => row.get(field).and_then(Value::as_f64) <= wanted.as_f64(),
+                    Some(field) => {
+                        let found = row.get(field).and_then(Value::as_f64);
+                        found.zip(wanted.as_f64()).is_some_and(|(found, most)| found <= most)
+                    }
                     None => row.get(r#match.get(name).unwrap_or(name)).is_some_and(|found| holds(found, wanted)),
                 };
                 let found = rows.iter().filter(|(_, row)| arguments.iter().all(|argument| is_in(row, argument)));
@@ -192,6 +195,9 @@ mod tests {
         assert_eq!(run(&mut world, &find, json!({"name": "lindt mara"})).unwrap(), first);
         assert_eq!(run(&mut world, &find, json!({"most": 30, "status": "open"})).unwrap(), first);
         assert_eq!(run(&mut world, &find, json!({"most": 5})).unwrap(), json!([]));
+        let untold =
+            json!({"op": "find", "in": "orders", "key": "order_id", "show": [], "at_most": {"most": "weight"}});
+        assert_eq!(run(&mut world, &untold, json!({"most": 5})).unwrap(), json!([]), "no row has a weight");
         assert_eq!(run(&mut world, &find, json!({})).unwrap().as_array().unwrap().len(), 2);
     }
 
