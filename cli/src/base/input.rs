@@ -105,12 +105,10 @@ pub(crate) fn place(text: &[u8], at: usize) -> (usize, usize) {
     (line, before.len() - memchr::memrchr(b'\n', before).map_or(0, |n| n + 1) + 1)
 }
 
-/// Returns `true` for a file that is not text: its beginning contains a NUL byte, or it starts with the magic bytes of
-/// PNG, JPEG or gzip.
+/// Returns `true` for a file that is not text: its beginning contains a NUL byte.
 pub(crate) fn is_binary(bytes: &[u8]) -> bool {
-    let begin = &bytes[..bytes.len().min(8 * 1024)];
-    begin.contains(&0)
-        || [b"\x89PNG".as_slice(), b"\xff\xd8\xff", b"\x1f\x8b"].iter().any(|magic| begin.starts_with(magic))
+    // The headers of PNG, JPEG and gzip have a NUL byte, too.
+    bytes.iter().take(8 * 1024).any(|byte| *byte == 0)
 }
 
 /// Describes an error of a JSON text as `LINE:COLUMN: what`, in words for people who do not know how the parser works.

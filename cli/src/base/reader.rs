@@ -33,15 +33,13 @@ fn watch_out() -> watch::Receiver<bool> {
 /// Waits for the reader to go; `false` where none can.
 #[cfg(unix)]
 fn reader_went() -> bool {
-    use std::io::IsTerminal;
-
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::fs::{FileType, fstat};
 
     let out = std::io::stdout();
     let is_pipe = fstat(&out)
         .is_ok_and(|found| matches!(FileType::from_raw_mode(found.st_mode), FileType::Fifo | FileType::Socket));
-    if out.is_terminal() || !is_pipe {
+    if !is_pipe {
         return false;
     }
     loop {

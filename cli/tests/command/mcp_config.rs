@@ -452,7 +452,7 @@ fn mistakes_of_a_file_are_all_named_with_their_remedies() {
 fn a_binary_file_is_no_recording() {
     let place = Place::new();
     place.write("program", fs::read(TOOLGRAFT).unwrap().get(..4096).unwrap());
-    place.write("picture", b"\x89PNG\r\n\x1a\n");
+    place.write("picture", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
     for file in ["program", "picture"] {
         place.run(&["replay", file]).refuses(2, &format!("{file} is a binary file, not a recording"));
     }

@@ -26,7 +26,7 @@ pub(crate) fn count(text: &str) -> usize {
         &text[begin..text.floor_char_boundary(begin + COUNTED / PARTS)]
     };
     let (tokens, bytes) = (0..PARTS).map(part).fold((0, 0), |(t, b), part| (t + count_all(part), b + part.len()));
-    tokens * (text.len() / bytes) + tokens * (text.len() % bytes) / bytes
+    tokens * text.len() / bytes
 }
 
 fn count_all(text: &str) -> usize {
