@@ -82,7 +82,7 @@ impl Source {
             seen.extend(bytes);
             let text = seen.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&seen).trim_ascii_start();
             match *text {
-                // DeepSeek sends blank lines for as long as a request waits
+                // DeepSeek sends blank lines for as long as a request waits that is not streamed
                 // (api-docs.deepseek.com/quick_start/rate_limit).
                 [] => seen.clear(),
                 // A byte-order mark that has not arrived whole.
