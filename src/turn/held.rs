@@ -55,6 +55,7 @@ impl Turn {
                 .or_else(|| Some((self.in_place_of_unread(message)?, LESS_FIT)))
                 .or_else(|| Some((self.in_place_of_copied(message)?, COPIED)))
                 .or_else(|| Some((self.in_place_of_guessed(message)?, LESS_FIT)))
+                .or_else(|| Some((self.in_place_of_undated(message)?, UNGROUNDED)))
                 .or_else(|| Some((self.in_place_of_ungrounded(message)?, UNGROUNDED))),
         };
         self.shared.narrowed = if instead.is_some() { self.shared.narrowed + 1 } else { 0 };
@@ -132,6 +133,14 @@ impl Turn {
         let meant = self.shared.needs_less(calls[0]).or_else(|| self.shared.by_its_id(calls[0]));
         let meant = meant.or_else(|| self.shared.with_number(calls[0]));
         meant.and_then(|narrowed| self.narrowed(narrowed, calls[0]))
+    }
+
+    /// Returns the lookup of today's date, in the place of a call that needs it first.
+    fn in_place_of_undated(&mut self, message: &EndedMessage) -> Option<Asking> {
+        let call = message.good_calls().filter(|_| self.shared.is_held_by_us())?.first().copied()?.clone();
+        let asking = self.narrowed(self.shared.today(&call)?, &call)?;
+        self.shared.client.postponed = Some(call);
+        Some(asking)
     }
 
     /// Returns the reading of a file that the request names, in the place of a change that does not use it.

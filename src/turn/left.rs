@@ -72,6 +72,10 @@ impl Shared {
         let made = self.made();
         let changes_nothing = |made: &&Made<'_>| made.succeeded() && self.changes_nothing(made.call);
         let Some(last) = made.last().filter(changes_nothing) else { return false };
+        // The date of today, which a postponed call needs, answers nothing itself.
+        if self.client.postponed.is_some() && last.call.arguments.as_object().is_some_and(Map::is_empty) {
+            return false;
+        }
         let mentions = self.mentions();
         // A search that found nothing may go on with another tool.
         if !mentions.are_used(&self.used()) || self.found_nothing() {

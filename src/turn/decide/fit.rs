@@ -173,6 +173,15 @@ impl ConversationText {
         self.words.iter().any(is_like)
     }
 
+    /// Returns `true` if one of the arguments is a date that the user gave only in words ("tomorrow"), and nothing says
+    /// which day it is today.
+    pub(in crate::turn) fn lacks_today(&self, arguments: &Value) -> bool {
+        let has_date = |text: &String| text.split(|c: char| !c.is_ascii_digit() && c != '-').any(is_date);
+        texts(arguments).iter().any(has_date)
+            && self.speaks_of_time()
+            && !self.results.iter().chain([&self.person]).any(has_date)
+    }
+
     /// Returns `true` if a day or a time was said from which a date can be computed.
     fn speaks_of_time(&self) -> bool {
         const WORDS: [&str; 18] = [
@@ -182,6 +191,12 @@ impl ConversationText {
         const SIGNS: [char; 9] = ['今', '明', '昨', '周', '月', '年', '天', '点', '前'];
         words(&self.person).any(|word| WORDS.contains(&&*word)) || self.person.contains(SIGNS)
     }
+}
+
+/// Returns `true` for a whole date, as ISO 8601 writes it: `2026-12-07`.
+fn is_date(text: &str) -> bool {
+    let form = |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
+    text.len() == 10 && text.bytes().enumerate().all(form)
 }
 
 /// Returns `true` if a text, in lower case, is in another language than English: it has letters of another script, or

@@ -247,6 +247,19 @@ impl Shared {
         Some(Narrowed::Values { server, tool, members: Vec::new(), others })
     }
 
+    /// Returns the lookup of today's date, if the call has a date that cannot be known without it.
+    pub(in crate::turn) fn today(&self, call: &Call) -> Option<Narrowed> {
+        let says_now = |tool: &&Tool| {
+            let words: Vec<String> = name_words(&tool.name).iter().map(|word| word.to_lowercase()).collect();
+            let has = |any: &[&str]| words.iter().any(|word| any.contains(&&**word));
+            has(&["now", "today"]) || has(&["current"]) && has(&["date", "datetime", "day", "time"])
+        };
+        let is_needed = self.said_things().lacks_today(&call.arguments);
+        let mut lookups = self.setup.catalog.offered().filter(|tool| is_needed && self.is_new_lookup(tool));
+        let tool = lookups.find(|tool| says_now(tool) && required(tool).is_empty())?;
+        Some(of(tool, Vec::new()))
+    }
+
     /// Returns a tool that requires only this identifier, as the kind that the request names, and that is a lookup if this
     /// call is one: `get_order` for "order O-1042" if the call took it for a customer's.
     pub(in crate::turn) fn takes(&self, call: &Call, member: String, id: Value) -> Option<Narrowed> {

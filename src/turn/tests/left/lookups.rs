@@ -560,3 +560,51 @@ fn a_missing_identifier_is_looked_up_by_the_tool_that_is_named_after_its_kind() 
     assert!(!job.calls("refund-ticket", json!({"orderId": "Suzhou"})), "{:?}", job.done);
     assert!(job.request().only_answer().unwrap().contains("list-my-orders"), "{:?}", job.request());
 }
+
+fn of_tables(question: &str) -> Job {
+    let text = json!({"type": "string"});
+    let tool = |name: &str, members: &[&str]| {
+        let properties: serde_json::Map<_, _> = members.iter().map(|name| ((*name).to_owned(), text.clone())).collect();
+        Tool::new(name).with_schema(json!({"properties": properties, "required": members}))
+    };
+    let tools = [
+        tool("list_bases", &[]),
+        tool("list_tables", &["base_id"]),
+        tool("list_records", &["base_id", "table_name"]),
+        tool("update_record", &["base_id", "table_name", "record_id", "status"]),
+    ];
+    Job::with(question, tools)
+}
+
+#[test]
+fn the_id_of_a_thing_that_was_listed_is_known_for_lookups_that_require_it() {
+    let mut job =
+        of_tables("Set the Status of \"Album mix\" to Done in the Sessions table of the base Studio bookings.");
+    let update = |record: &str| json!({"base_id": "appK2rB7nYe5", "table_name": "Sessions", "record_id": record, "status": "Done"});
+    let bases =
+        json!([{"id": "appQ9xT4mWc2", "name": "Plant care"}, {"id": "appK2rB7nYe5", "name": "Studio bookings"}]);
+    job.gives("list_bases", json!({}), Outcome::result(bases.to_string()));
+    assert!(!job.calls("update_record", update("appQ9xT4mWc2")));
+    let grammar = job.grammar();
+    assert!(grammar.contains("list_records") && !grammar.contains("update_record"), "{grammar}");
+    let records = json!([{"id": "recEz5n1Ou4H", "Title": "Album mix"}, {"id": "recFj6p0Ki9S", "Title": "Voice-over"}]);
+    let listed = json!({"base_id": "appK2rB7nYe5", "table_name": "Sessions"});
+    job.gives("list_records", listed, Outcome::result(records.to_string()));
+    assert!(job.calls("update_record", update("recEz5n1Ou4H")), "{:?}", job.done);
+}
+
+#[test]
+fn a_lookup_of_what_a_postponed_call_needs_is_not_the_last() {
+    let text = json!({"type": "string"});
+    let day = json!({"type": "string", "minLength": 10, "maxLength": 10});
+    let tools = [
+        Tool::new("get-current-date").with_schema(json!({})),
+        Tool::new("get-tickets")
+            .with_schema(json!({"properties": {"date": day, "to": text}, "required": ["date", "to"]})),
+    ];
+    let mut job = Job::with("明天去苏州的高铁，二等座还剩几张？", tools);
+    assert!(!job.calls("get-tickets", json!({"date": "2023-04-15", "to": "苏州"})), "{:?}", job.done);
+    assert!(job.request().only_answer().unwrap().contains("get-current-date"), "{:?}", job.request());
+    job.gives("get-current-date", json!({}), Outcome::result("2026-12-07"));
+    assert!(!job.asks_for_the_answer(), "{:?}", job.done);
+}
