@@ -140,7 +140,7 @@ release: dist
 	dist/release
 
 crates:
-	$(CARGO) package -p toolgraft -p toolgraft-files -p toolgraft-raster -p toolgraft-mcp -p toolgraft-serve -p toolgraft-cli --locked --offline --allow-dirty --all-features
+	$(CARGO) package -p toolgraft -p toolgraft-files -p toolgraft-raster -p toolgraft-mcp -p toolgraft-protocol -p toolgraft-serve -p toolgraft-cli --locked --offline --allow-dirty --all-features
 	cd contrib/mcp-recorder && $(CARGO) test --quiet --locked
 
 # All are tried, and those that failed are named at the end.

@@ -70,7 +70,7 @@
 //! | check arguments | `validate::Validator` |
 //! | read and write calls as OpenAI, Anthropic and Gemini do | [`wire`] |
 //! | hold a model's answer to the form of a call | [`constrain`] |
-//! | give a model tool calling for any client | the crate `toolgraft-serve` |
+//! | give a model tool calling for any client | the crate `toolgraft-serve`; without I/O `toolgraft-protocol` |
 //! | record and replay a model | [`transcript`] |
 //!
 //! The guides are in `guide`: the agent, its events, the parser, models, the prompt, recordings.

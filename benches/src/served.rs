@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use serde_json::{Value, json};
-use toolgraft_serve::{Adapter, Config, Refusal};
+use toolgraft_protocol::{Adapter, Refusal, Settings};
 
 use crate::pass::cut;
 
@@ -50,7 +50,7 @@ impl Served {
                 }, "required": ["city"],
             }}})
         };
-        let config = Config::new("http://127.0.0.1:1/v1").expect("the URL is one");
+        let settings = Settings::default();
         let request = json!({
             "model": "m", "stream": true, "messages": [{"role": "user", "content": "What is the weather in Oslo?"}],
             "tools": (0..self.tools).map(tool).collect::<Vec<_>>(),
@@ -63,7 +63,7 @@ impl Served {
         let mut chunks: Vec<String> =
             cut(MESSAGE, Some(self.bytes)).iter().map(|text| chunk(json!({"content": text}), Value::Null)).collect();
         chunks.push(chunk(json!({}), json!("stop")));
-        let adapter = || Adapter::new(&config, request.clone()).expect("the request can be answered");
+        let adapter = || Adapter::new(&settings, request.clone()).expect("the request can be answered");
         // What is made once for a program is no part of an answer.
         assert_eq!(drive(&mut adapter(), &chunks), 1, "one call comes out");
         assert_eq!(answered(&mut adapter(), &chunks), 1, "one call comes out");
@@ -95,7 +95,7 @@ impl History {
     /// # Panics
     /// The request cannot be answered: then nothing is measured.
     pub fn run(&self) {
-        let config = Config::new("http://127.0.0.1:1/v1").expect("the URL is one");
+        let settings = Settings::default();
         let tool = json!({"type": "function", "function": {"name": "bash", "parameters": {
             "type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}}});
         let request = |messages: usize| {
@@ -114,16 +114,16 @@ impl History {
             json!({"model": "m", "stream": true, "messages": said, "tools": [tool]})
         };
         // What is made once for a session is no part of its next request.
-        drop(Adapter::new(&config, request(self.messages - 2)).expect("the request can be answered"));
+        drop(Adapter::new(&settings, request(self.messages - 2)).expect("the request can be answered"));
         let next = request(self.messages);
-        black_box(asked(&config, next));
+        black_box(asked(&settings, next));
     }
 }
 
 /// One request, read. Callgrind counts what happens in here.
 #[inline(never)]
-pub fn asked(config: &Config, request: Value) -> Adapter {
-    Adapter::new(config, request).expect("the request can be answered")
+pub fn asked(settings: &Settings, request: Value) -> Adapter {
+    Adapter::new(settings, request).expect("the request can be answered")
 }
 
 /// One answer; the calls that come out. Callgrind counts what happens in here.

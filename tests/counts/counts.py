@@ -111,7 +111,7 @@ def counted(program):
         "lines of the library": of("library"),
         "lines of parse, json, dialect, event": of("library", "parse", "json", "dialect", "event"),
         "lines of the command": of("cli"),
-        "lines of serve": of("crates/toolgraft-serve"),
+        "lines of serve": of("crates/toolgraft-protocol") + of("crates/toolgraft-serve"),
         "lines of mcp": of("crates/toolgraft-mcp"),
         "lines of the bindings": sum(n for (part, _), n in lines.items() if part.startswith("bindings/")),
         "bool fields in parse and json": matching(FLAG, "src/parse/*.rs", "src/json/*.rs"),

@@ -47,8 +47,13 @@ struct Source {
 }
 
 /// The source folders of the libraries.
-const LIBRARIES: [&str; 4] =
-    ["src", "crates/toolgraft-files/src", "crates/toolgraft-mcp/src", "crates/toolgraft-serve/src"];
+const LIBRARIES: [&str; 5] = [
+    "src",
+    "crates/toolgraft-files/src",
+    "crates/toolgraft-mcp/src",
+    "crates/toolgraft-protocol/src",
+    "crates/toolgraft-serve/src",
+];
 
 /// Returns the sources of the library itself.
 fn sources() -> Vec<Source> {
@@ -192,6 +197,17 @@ fn pure_modules_know_no_runtime() {
 }
 
 #[test]
+fn the_protocol_knows_no_runtime_and_no_network() {
+    let runtime =
+        Regex::new(r"\b(?:tokio|futures|reqwest|axum|hyper)::|\basync\b|\.await\b").expect("the pattern compiles");
+    let used = |source: Source| {
+        runtime.find(&source.code).map(|found| format!("{}: {}", source.path.display(), found.as_str()))
+    };
+    let wrong: Vec<_> = sources_of("crates/toolgraft-protocol/src").into_iter().filter_map(used).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn the_library_prints_nothing_reads_no_environment_and_never_exits() {
     let effects = Regex::new(
         r"\be?print(?:ln)?!|\bdbg!|\bstd::env\b|\benv::(?:var|vars|args|current_dir)|\bprocess::(?:exit|abort)|\bio::(?:stdout|stderr|stdin)\(",
@@ -246,7 +262,7 @@ fn core_prompt_and_validate_bring_no_tokio() {
 fn tests_of_the_library_build_no_mcp_client_and_no_server() {
     let names = tree("normal,dev", "");
     assert!(names.contains("toolgraft-testkit"), "what the tests need was not read: {names:?}");
-    for part in ["axum", "rmcp", "toolgraft-mcp", "toolgraft-serve"] {
+    for part in ["axum", "rmcp", "toolgraft-mcp", "toolgraft-protocol", "toolgraft-serve"] {
         assert!(!names.contains(part), "a test of the parser builds {part}: the testkit has features");
     }
 }

@@ -16,10 +16,11 @@ use regex::{Captures, Regex};
 use super::architecture::collect;
 
 /// The source folders of everything that users run.
-const PRODUCT: [&str; 9] = [
+const PRODUCT: [&str; 10] = [
     "src",
     "crates/toolgraft-files/src",
     "crates/toolgraft-mcp/src",
+    "crates/toolgraft-protocol/src",
     "crates/toolgraft-raster/src",
     "crates/toolgraft-serve/src",
     "cli/src",
@@ -31,7 +32,7 @@ const PRODUCT: [&str; 9] = [
 /// probe imitates, and words that users write.
 const FOREIGN: [&str; 9] = [
     "cli/src/probe/jobs/servers.rs",
-    "crates/toolgraft-serve/src/own_words.rs",
+    "crates/toolgraft-protocol/src/own_words.rs",
     "src/dialect/contexts.rs",
     "src/dialect/reasoning.rs",
     "src/dialect/tokens.rs",

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use regex::Regex;
 
 /// The published packages, each after those that it needs, with the page that docs.rs or the registry shows first.
-const PUBLISHED: [(&str, &str); 6] = [
+const PUBLISHED: [(&str, &str); 7] = [
     (".", "src/lib.rs"),
     ("crates/toolgraft-files", "README.md"),
     ("crates/toolgraft-raster", "README.md"),
     ("crates/toolgraft-mcp", "src/lib.rs"),
+    ("crates/toolgraft-protocol", "src/lib.rs"),
     ("crates/toolgraft-serve", "src/lib.rs"),
     ("cli", "../README.md"),
 ];

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::Profile;
 use toolgraft::tools::ToolsMode;
-use toolgraft_serve::{Adapter, Config, Embedded, Refusal};
+use toolgraft_protocol::{Adapter, Embedded, Refusal, Settings};
 
 use crate::history::{NO_TEXT, status};
 use crate::{Mistake, settings};
@@ -23,26 +23,22 @@ pub fn embedded(mut settings: Map<String, Value>) -> Result<Embedded, Mistake> {
         return Err(Mistake::Type(format!("the setting `{name}` is not one here: the request decides")));
     }
     // Nothing is known of the endpoint, and it gets texts alone.
-    let mut config = Config::embedded();
-    config = config.with_tools_mode(ToolsMode::Prompt).with_constrain(Constrain::Off).with_way(Way::Free);
+    let (tools_mode, constrain, way) = (ToolsMode::Prompt, Constrain::Off, Way::Free);
+    let mut asked = Settings { tools_mode, constrain, way, ..Settings::default() };
     if let Some(model) = settings::model(&settings)? {
-        config = config.with_profile(Profile::for_model(&model));
+        asked.profile = Some(Profile::for_model(&model));
         settings.shift_remove("model");
     }
     if let Some(corrections) = settings.shift_remove("max_corrections").filter(|given| !given.is_null()) {
-        config = config.with_max_corrections(settings::typed("max_corrections", &corrections)?);
+        asked.max_corrections = settings::typed("max_corrections", &corrections)?;
     }
     let options = settings::options(&settings)?;
-    if settings.contains_key("dialect") {
-        config = config.with_dialect(options.dialect);
-    }
-    if settings.contains_key("lang") {
-        config = config.with_lang(options.lang);
-    }
-    if settings.contains_key("style") {
-        config = config.with_style(options.style);
-    }
-    Embedded::new(config.with_prompt(options)).map_err(|error| Mistake::Setting(error.to_string()))
+    let given = |name: &str| settings.contains_key(name);
+    asked.dialect = given("dialect").then_some(options.dialect);
+    asked.lang = given("lang").then_some(options.lang);
+    asked.style = given("style").then_some(options.style);
+    asked.prompt = options;
+    Embedded::new(asked).map_err(|error| Mistake::Setting(error.to_string()))
 }
 
 /// Begins a turn: the exchange for a request to Chat Completions, whose messages must not even have the mistakes that a

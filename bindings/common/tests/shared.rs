@@ -8,7 +8,7 @@ use toolgraft::message::DeltaKind;
 use toolgraft_bindings::{
     MessageParser, Mistake, ParserSettings, ToolSet, embedded, options, render, results, tool, turn,
 };
-use toolgraft_serve::Adapter;
+use toolgraft_protocol::Adapter;
 
 fn settings(value: Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()

@@ -2,7 +2,7 @@
 
 use napi_derive::napi;
 use toolgraft_bindings::{Mistake, embedded, placed, turn};
-use toolgraft_serve::{Adapter, Embedded, Refusal};
+use toolgraft_protocol::{Adapter, Embedded, Refusal};
 
 use crate::error::{Result, Settings, thrown};
 

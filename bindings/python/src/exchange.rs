@@ -5,7 +5,7 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use toolgraft_bindings::{embedded, placed, turn};
-use toolgraft_serve::{Adapter, Embedded, Refusal};
+use toolgraft_protocol::{Adapter, Embedded, Refusal};
 
 use crate::error::raised;
 use crate::settings;

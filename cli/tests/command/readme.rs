@@ -387,6 +387,7 @@ fn the_crate_counts_are_those_of_the_lock_file() {
         ("agent", "| `agent` |"),
         ("typed", "| `typed` |"),
         ("client", "| `client` |"),
+        ("toolgraft-protocol", "| the package `toolgraft-protocol` |"),
         ("toolgraft-serve", "| the package `toolgraft-serve` |"),
         ("toolgraft-mcp", "| the package `toolgraft-mcp` |"),
         ("toolgraft-cli", "| the package `toolgraft-cli` |"),

@@ -1,7 +1,8 @@
 //! Histories as clients send them, and the messages that the endpoint gets.
 
 use serde_json::{Value, json};
-use toolgraft_serve::{Adapter, Config};
+use toolgraft::dialect::Profile;
+use toolgraft_protocol::{Adapter, Settings};
 
 /// A template without a system role, like those of Gemma 2 and Mistral 7B v0.1.
 pub const STRICT: &str = "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}\
@@ -74,10 +75,10 @@ pub fn tool() -> Value {
         "type": "object", "properties": {"city": {"type": "string"}}}}})
 }
 
-/// Returns the messages that the endpoint gets.
-pub fn sent(config: &Config, history: &Value) -> Value {
+/// Returns the messages that the endpoint gets, with the profile of its model if one is set.
+pub fn sent(profile: Option<&'static Profile>, history: &Value) -> Value {
     let request = json!({"model": "m", "stream": true, "messages": history, "tools": [tool()]});
-    let mut adapter = Adapter::new(config, request).unwrap();
+    let mut adapter = Adapter::new(&Settings { profile, ..Settings::default() }, request).unwrap();
     adapter.request().expect("the model is asked")["messages"].take()
 }
 

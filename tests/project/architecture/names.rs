@@ -9,11 +9,12 @@ use regex::Regex;
 use super::{collect, product_code};
 
 /// The source folders of all crates.
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "src",
     "cli/src",
     "crates/toolgraft-files/src",
     "crates/toolgraft-mcp/src",
+    "crates/toolgraft-protocol/src",
     "crates/toolgraft-raster/src",
     "crates/toolgraft-serve/src",
     "crates/toolgraft-testkit/src",

@@ -9,9 +9,15 @@ use regex::Regex;
 use super::{collect, product_code};
 
 /// The source folders of everything that users run.
-const PRODUCT: [&str; 7] = [
-    "src", "crates/toolgraft-mcp/src", "crates/toolgraft-serve/src", "cli/src", "bindings/common/src",
-    "bindings/python/src", "bindings/node/src",
+const PRODUCT: [&str; 8] = [
+    "src",
+    "crates/toolgraft-mcp/src",
+    "crates/toolgraft-protocol/src",
+    "crates/toolgraft-serve/src",
+    "cli/src",
+    "bindings/common/src",
+    "bindings/python/src",
+    "bindings/node/src",
 ];
 
 fn product() -> Vec<(PathBuf, String)> {

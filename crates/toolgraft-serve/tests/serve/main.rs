@@ -1,8 +1,7 @@
-//! Tests of `toolgraft_serve`: the adapter without HTTP, and the server over real sockets.
+//! Tests of `toolgraft_serve`: the server over real sockets.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-mod adapter;
 mod agents;
 mod announced;
 mod anthropic;
@@ -30,7 +29,6 @@ mod round_trip;
 mod sessions;
 mod shapes;
 mod stale;
-mod templates;
 mod terms;
 mod toolbox;
 mod vendor;

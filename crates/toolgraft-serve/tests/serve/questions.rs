@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 use toolgraft::Dialect;
 use toolgraft::dialect::write_call;
-use toolgraft_serve::{Adapter, LEFT_OUT_HEADER};
+use toolgraft_protocol::Adapter;
+use toolgraft_serve::LEFT_OUT_HEADER;
 use toolgraft_testkit::endpoint::{Endpoint, Reply, call, says, stops, usage};
 
 use super::http::{Served, damaged, events, read, serve};

@@ -1,0 +1,98 @@
+//! Output for the client, independent of its interface: pieces of an answer, and a whole one.
+
+use serde_json::{Map, Value};
+
+use crate::fault::Fault;
+use toolgraft::event::Region;
+use toolgraft::message::{FinishReason, NativeCall, Usage};
+
+/// A piece of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Out {
+    /// Fields of the endpoint's chunks that are passed through.
+    Fields(Map<String, Value>),
+    /// Text of the reasoning.
+    Reasoning(String),
+    /// Text of the answer.
+    Text(String),
+    /// The model's text with which it refuses to answer.
+    Refusal(String),
+    /// The last bytes of the other region belong to this one. A stream cannot correct what it has
+    /// sent.
+    Reclassified(Region, usize),
+    /// A whole call for the client.
+    Call(NativeCall),
+    /// The end of the answer.
+    Finish(Finish),
+    /// The answer failed; this is its end.
+    Failed(Fault),
+}
+
+/// Returns the name of the model that answers, as the endpoint reports it.
+pub(crate) fn model_of(fields: &Map<String, Value>) -> Option<&str> {
+    fields.get("model").and_then(Value::as_str)
+}
+
+/// The end of an answer.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Finish {
+    /// The reason of the end.
+    pub reason: FinishReason,
+    /// Usage of the round whose answer is delivered, by which clients measure their context.
+    pub usage: Usage,
+    /// Sum over all rounds.
+    pub total: Usage,
+    /// Number of requests to the endpoint.
+    pub rounds: u32,
+    /// `true` if the model refused to answer.
+    pub refused: bool,
+}
+
+/// A whole answer, collected from its pieces.
+#[derive(Default)]
+pub struct Collected {
+    pub(crate) fields: Map<String, Value>,
+    pub(crate) reasoning: String,
+    pub(crate) text: String,
+    pub(crate) refusal: String,
+    pub(crate) calls: Vec<NativeCall>,
+    /// The end, once it came.
+    pub finish: Option<Finish>,
+}
+
+impl Collected {
+    /// Returns the answer as the pieces of a stream, without its end.
+    pub fn pieces(self) -> Vec<Out> {
+        let Collected { fields, reasoning, text, refusal, calls, .. } = self;
+        let mut pieces = vec![Out::Fields(fields), Out::Reasoning(reasoning), Out::Text(text), Out::Refusal(refusal)];
+        pieces.retain(
+            |out| !matches!(out, Out::Reasoning(text) | Out::Text(text) | Out::Refusal(text) if text.is_empty()),
+        );
+        pieces.extend(calls.into_iter().map(Out::Call));
+        pieces
+    }
+
+    /// Adds the next piece.
+    ///
+    /// # Errors
+    /// Fails if the piece is a failure.
+    pub fn push(&mut self, out: &Out) -> Result<(), Fault> {
+        match out {
+            Out::Fields(fields) => self.fields.extend(fields.clone()),
+            Out::Reasoning(text) => self.reasoning.push_str(text),
+            Out::Text(text) => self.text.push_str(text),
+            Out::Refusal(text) => self.refusal.push_str(text),
+            Out::Reclassified(Region::Content, bytes) => {
+                self.reasoning.truncate(self.reasoning.len().saturating_sub(*bytes));
+            }
+            Out::Reclassified(_, bytes) => {
+                let moved = self.text.split_off(self.text.len().saturating_sub(*bytes));
+                self.reasoning.push_str(&moved);
+            }
+            Out::Call(call) => self.calls.push(call.clone()),
+            Out::Finish(finish) => self.finish = Some(finish.clone()),
+            Out::Failed(fault) => return Err(fault.clone()),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! The settings of a server that have nothing to do with HTTP: how its models are asked, for all of them and for single
+//! ones, and the toolbox that it offers.
+
+use std::sync::Arc;
+
+use toolgraft::constrain::{Constrain, Way};
+use toolgraft::dialect::{Lang, Profile, PromptStyle};
+use toolgraft::message::Reads;
+use toolgraft::prompt::{Listing, Options};
+use toolgraft::route::Toolbox;
+use toolgraft::tools::{Decision, ToolsMode};
+use toolgraft::turn::{MAX_CORRECTIONS, MAX_REPEATS, MAX_ROUNDS, MAX_SAME_RESULTS};
+use toolgraft::{Dialect, Policy};
+
+use crate::permissions::Permissions;
+use crate::text_cache::TextCache;
+
+/// Suffix of the model names under which the toolbox's tools are offered.
+pub const WITH_TOOLS: &str = "+tools";
+
+/// Returns a model's name without the suffix [`WITH_TOOLS`].
+pub fn without_tools(name: &str) -> &str {
+    name.strip_suffix(WITH_TOOLS).unwrap_or(name)
+}
+
+/// Default for how many calls of the toolbox run for one answer.
+pub const MAX_OWN_CALLS: usize = 64;
+
+/// Settings for one model, which take precedence over the server's configuration for all; `None`
+/// means the configuration's value, and then the profile's.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ModelSettings {
+    /// The way in which tools are offered.
+    pub tools_mode: Option<ToolsMode>,
+    /// The call syntax that is taught.
+    pub dialect: Option<Dialect>,
+    /// The amount of text in the prompt apart from the tools.
+    pub style: Option<PromptStyle>,
+    /// The form in which the tools are listed.
+    pub listing: Option<Listing>,
+    /// The cases in which the endpoint is asked to constrain answers that must have a structure.
+    pub constrain: Option<Constrain>,
+    /// The way in which the choice between a call and a plain answer is made.
+    pub way: Option<Way>,
+    /// Logarithm of the probability from which on a message becomes a call, for [`Way::Measured`].
+    pub call_threshold: Option<f64>,
+}
+
+/// Returns the settings of a model by its name; `None` if it has none of its own.
+pub type ModelTable = Arc<dyn Fn(&str) -> Option<ModelSettings> + Send + Sync>;
+
+/// The settings of a server; `Config` of `toolgraft-serve` has a method for each. Clones share the permissions and the
+/// cache of rendered texts.
+#[derive(Clone)]
+pub struct Settings {
+    /// The model that answers every request, whatever model a client names.
+    pub model: Option<String>,
+    /// The settings of single models.
+    pub models: Option<ModelTable>,
+    /// The profile of every model, instead of the one chosen by its name.
+    pub profile: Option<&'static Profile>,
+    /// The call syntax that is taught, instead of the profile's.
+    pub dialect: Option<Dialect>,
+    /// How much the prompt says apart from the tools.
+    pub style: Option<PromptStyle>,
+    /// How tools are listed in the prompt; its language, dialect and style are ignored.
+    pub prompt: Options,
+    /// The language of the prompt and of messages to the model, instead of the profile's.
+    pub lang: Option<Lang>,
+    /// How tools are offered to the model.
+    pub tools_mode: ToolsMode,
+    /// Whether the endpoint is asked to constrain an answer that must have a structure.
+    pub constrain: Constrain,
+    /// How the choice between a call and a plain answer is made.
+    pub way: Way,
+    /// The logarithm of the probability from which on a message becomes a call, for [`Way::Measured`].
+    pub call_threshold: Option<f64>,
+    /// Which calls of the toolbox may run.
+    pub policy: Permissions,
+    /// Media that the model reads in addition to those that the endpoint reports.
+    pub reads: Reads,
+    /// `false` if the media that the endpoint reports do not count.
+    pub hands_on_media: bool,
+    /// `true` if an invalid call that the model does not correct ends the answer with an error.
+    pub strict_calls: bool,
+    /// Maximum number of requests to the endpoint for one answer.
+    pub max_rounds: u32,
+    /// Maximum number of rounds in a row that only correct a mistake.
+    pub max_corrections: u32,
+    /// Maximum number of times in a row that a message repeats a passage; 0 is no limit.
+    pub max_repeats: u32,
+    /// Maximum number of equal results in a row of equal calls; 0 is no limit.
+    pub max_same_results: u32,
+    /// Maximum number of calls of the toolbox for one answer.
+    pub max_calls: usize,
+    /// Globs of the names of clients' tools that the model does not see.
+    pub without: Vec<String>,
+    /// The toolbox whose tools are offered in addition to the client's.
+    pub toolbox: Option<Arc<dyn Toolbox>>,
+    /// `true` if every model gets the toolbox's tools, `false` if only those named with [`WITH_TOOLS`].
+    pub toolbox_always: bool,
+    /// Servers of the toolbox whose results may be text of third parties.
+    pub untrusted: Vec<String>,
+    /// `true` if all clients send the same key, so that they cannot be told apart.
+    pub one_key: bool,
+    /// Rendered texts of history messages.
+    pub told: Arc<TextCache>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            model: None,
+            models: None,
+            profile: None,
+            dialect: None,
+            style: None,
+            prompt: Options::default(),
+            lang: None,
+            tools_mode: ToolsMode::Auto,
+            constrain: Constrain::Auto,
+            way: Way::Auto,
+            call_threshold: None,
+            policy: Permissions::of(Policy::new(Decision::Deny)),
+            reads: Reads::default(),
+            hands_on_media: true,
+            strict_calls: false,
+            max_rounds: MAX_ROUNDS,
+            max_corrections: MAX_CORRECTIONS,
+            max_repeats: MAX_REPEATS,
+            max_same_results: MAX_SAME_RESULTS,
+            max_calls: MAX_OWN_CALLS,
+            without: Vec::new(),
+            toolbox: None,
+            toolbox_always: false,
+            untrusted: Vec::new(),
+            one_key: false,
+            told: Arc::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// Returns the endpoint's model for the name that a client gives; `None` if neither the client
+    /// nor the configuration names one.
+    pub fn model_of(&self, named: Option<&str>) -> Option<String> {
+        match (&self.model, named) {
+            (Some(model), _) => Some(model.clone()),
+            // Without a toolbox `+tools` is a part of the endpoint's own name for a model.
+            (None, Some(name)) if self.toolbox.is_some() => Some(without_tools(name).to_owned()),
+            (None, named) => named.map(str::to_owned),
+        }
+    }
+
+    /// Returns the settings of this model; `None` if it has none of its own.
+    pub(crate) fn settings_of(&self, model: &str) -> Option<ModelSettings> {
+        self.models.as_ref()?(model)
+    }
+
+    /// Returns the profile of this model.
+    pub fn profile_of(&self, model: &str) -> &'static Profile {
+        self.profile.unwrap_or_else(|| Profile::for_model(model))
+    }
+}

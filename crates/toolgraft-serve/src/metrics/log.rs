@@ -1,0 +1,143 @@
+//! The log entry of a request: its result and its cost, without anything that was said.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::response::Response;
+use futures::StreamExt;
+
+use super::prompt_cost::PromptCost;
+use toolgraft::constrain::Way;
+use toolgraft::secrets::Secrets;
+use toolgraft::tools::ToolsMode;
+use toolgraft_protocol::{Fault, Progress};
+
+/// Maximum number of characters of a model's or tool's name in a log, since clients write them.
+const MODEL: usize = 100;
+
+/// A function that is called with each finished request.
+pub(crate) type Log = Arc<dyn Fn(Served) + Send + Sync>;
+
+/// A finished request, without anything that was said in it. Keys are removed from the model's
+/// name; the rest of a name comes from the client and may be any text of up to 100 characters.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Served {
+    /// The route by its name in `/metrics`.
+    pub route: &'static str,
+    /// The model by its name at the endpoint; empty if none was requested, or if the request was
+    /// refused before it was known.
+    pub model: String,
+    /// HTTP status of the answer; `None` if the client disconnected before.
+    pub status: Option<u16>,
+    /// Code of the error if the request failed; a stream may fail after the status 200.
+    pub code: Option<&'static str>,
+    /// Number of requests to the endpoint.
+    pub rounds: u32,
+    /// Number of calls that the client was handed.
+    pub calls: u64,
+    /// Number of calls of the toolbox that ran on this server.
+    pub own_calls: usize,
+    /// The way that was used to decide on a call, if one other than [`Way::Free`] is configured; it
+    /// may differ from the configured one if the endpoint lacks what that needs.
+    pub way: Option<Way>,
+    /// The mode in which the last request offered the tools, natively or by prompt, if one other than
+    /// [`ToolsMode::Prompt`] is configured.
+    pub tools_mode: Option<ToolsMode>,
+    /// Number of listed tools whose description was cut at the start, and of all tools.
+    pub cut_descriptions: (usize, usize),
+    /// Types of the client's tools that were left out because only its own service can run them,
+    /// separated by commas.
+    pub left_out: String,
+    /// Names of the client's tools whose schemas were set aside because nothing can satisfy them;
+    /// includes `response_format`. The client wrote these names.
+    pub set_aside: Vec<String>,
+    /// Number of times in a row that the model repeated a passage, if it was stopped for that.
+    pub repeats: Option<u32>,
+    /// Size and cost of the prompts of all rounds, where they were made by this server.
+    pub prompt: PromptCost,
+    /// Time from the request's arrival to the last byte of the answer.
+    pub took: Duration,
+}
+
+/// A request that will be logged. It is over when the last clone is dropped.
+#[derive(Clone)]
+pub(crate) struct LogEntry(Arc<OpenEntry>);
+
+struct OpenEntry {
+    about: Mutex<Served>,
+    since: Instant,
+    log: Log,
+}
+
+impl LogEntry {
+    /// Starts the log entry for a request to this route.
+    pub(crate) fn new(route: &'static str, log: Log) -> Self {
+        let about = Served { route, ..Served::default() };
+        LogEntry(Arc::new(OpenEntry { about: Mutex::new(about), since: Instant::now(), log }))
+    }
+
+    fn about(&self) -> MutexGuard<'_, Served> {
+        self.0.about.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the model.
+    pub(crate) fn asks(&self, model: &str, secrets: &Secrets) {
+        self.about().model = secrets.hide(model).chars().take(MODEL).collect();
+    }
+
+    /// Sets the number of cut descriptions and the names of schemas set aside.
+    pub(crate) fn lists<'n>(&self, cut_descriptions: (usize, usize), set_aside: impl Iterator<Item = &'n str>) {
+        let mut about = self.about();
+        about.cut_descriptions = cut_descriptions;
+        about.set_aside = set_aside.map(|name| name.chars().take(MODEL).collect()).collect();
+    }
+
+    /// Sets the tools that are left out.
+    pub(crate) fn leaves_out(&self, types: &str) {
+        types.clone_into(&mut self.about().left_out);
+    }
+
+    /// Sets the status, and the error code of a refusal.
+    pub(crate) fn answered(&self, status: u16, code: Option<&'static str>) {
+        let mut about = self.about();
+        about.status = Some(status);
+        // A refusal has its own code, or none if its status says everything.
+        about.code = if status >= 400 { code } else { about.code };
+    }
+
+    /// Sets the code of the fault with which the answer ends.
+    pub(crate) fn failed(&self, fault: &Fault) {
+        self.about().code = Some(fault.code.unwrap_or("failed"));
+    }
+
+    /// Sets the cost and the progress of the answer.
+    pub(crate) fn took(&self, progress: Progress, calls: u64, prompt: PromptCost) {
+        let Progress { rounds, own_calls, way, tools_mode, repeats, .. } = progress;
+        let mut about = self.about();
+        (about.rounds, about.calls, about.own_calls) = (rounds, calls, own_calls);
+        (about.way, about.tools_mode, about.repeats, about.prompt) = (way, tools_mode, repeats, prompt);
+    }
+
+    /// Attaches the entry to an answer that is passed through: the request is over with its last
+    /// byte.
+    pub(crate) fn follow(self, response: Response) -> Response {
+        self.about().rounds = 1;
+        response.map(|body| {
+            Body::from_stream(body.into_data_stream().inspect(move |piece| {
+                if piece.is_err() {
+                    self.about().code = Some("failed");
+                }
+            }))
+        })
+    }
+}
+
+impl Drop for OpenEntry {
+    fn drop(&mut self) {
+        let about = self.about.get_mut().unwrap_or_else(PoisonError::into_inner);
+        about.took = self.since.elapsed();
+        (self.log)(about.clone());
+    }
+}

@@ -1,0 +1,38 @@
+//! The endpoint of a server, as it is configured.
+
+use std::time::Duration;
+
+use super::endpoint_facts::{Learned, Learning};
+use toolgraft::http::Trust;
+use toolgraft::model::IDLE_TIMEOUT;
+
+/// The part of the configuration that concerns the endpoint.
+#[derive(Clone)]
+pub(crate) struct UpstreamSettings {
+    pub(crate) base_url: String,
+    pub(crate) key: Option<String>,
+    /// `true` if a client's key is forwarded: with a key of this server's own, or one for the endpoint, the client's
+    /// is not the endpoint's.
+    pub(crate) hands_on_key: bool,
+    pub(crate) trust: Trust,
+    pub(crate) https_proxy: Option<(String, String)>,
+    pub(crate) idle_timeout: Duration,
+    pub(crate) learned: Vec<Learned>,
+    pub(crate) learning: Option<Learning>,
+}
+
+impl UpstreamSettings {
+    /// Makes the settings for the endpoint at this URL, with all defaults.
+    pub(crate) fn of(base_url: String) -> Self {
+        UpstreamSettings {
+            base_url,
+            key: None,
+            hands_on_key: true,
+            trust: Trust::default(),
+            https_proxy: None,
+            idle_timeout: IDLE_TIMEOUT,
+            learned: Vec::new(),
+            learning: None,
+        }
+    }
+}
