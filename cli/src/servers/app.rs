@@ -18,7 +18,7 @@ use toolgraft::route::Toolbox;
 use toolgraft::tools::matches;
 use toolgraft_mcp::{Config, Hub, HubBuilder};
 
-/// What a command has from its beginning to its end.
+/// The state that a command has from its beginning to its end.
 pub(crate) struct App {
     runtime: tokio::runtime::Runtime,
     /// The signals that this process has been sent since it was started.

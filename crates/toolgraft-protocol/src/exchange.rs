@@ -122,7 +122,7 @@ struct OwnCall {
 
 /// One request in progress; see the module.
 pub struct Exchange {
-    /// What it shares with other requests with the same tools.
+    /// The state that it shares with other requests with the same tools.
     pub prepared: Arc<Prepared>,
     asked: RenderedRequest,
     turn: Turn,

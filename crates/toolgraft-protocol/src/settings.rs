@@ -61,17 +61,17 @@ pub struct Settings {
     pub profile: Option<&'static Profile>,
     /// The call syntax that is taught, instead of the profile's.
     pub dialect: Option<Dialect>,
-    /// How much the prompt says apart from the tools.
+    /// The amount of text in the prompt apart from the tools.
     pub style: Option<PromptStyle>,
-    /// How tools are listed in the prompt; its language, dialect and style are ignored.
+    /// The form in which the prompt lists tools; its language, dialect and style are ignored.
     pub prompt: Options,
     /// The language of the prompt and of messages to the model, instead of the profile's.
     pub lang: Option<Lang>,
-    /// How tools are offered to the model.
+    /// The way in which tools are offered to the model.
     pub tools_mode: ToolsMode,
-    /// Whether the endpoint is asked to constrain an answer that must have a structure.
+    /// The cases in which the endpoint is asked to constrain an answer that must have a structure.
     pub constrain: Constrain,
-    /// How the choice between a call and a plain answer is made.
+    /// The way to choose between a call and a plain answer.
     pub way: Way,
     /// The logarithm of the probability from which on a message becomes a call, for [`Way::Measured`].
     pub call_threshold: Option<f64>,
