@@ -30,6 +30,11 @@ pub(crate) fn status(status: Status) -> &'static str {
     }
 }
 
+/// Returns `true` if nothing is wrong with an outcome.
+pub(crate) fn is_good(status: Status) -> bool {
+    matches!(status, Status::Result | Status::Displayed)
+}
+
 /// Returns the way in which a call was found, if that asks for approval. `untagged`: its answer had no reasoning tag.
 pub(crate) fn provenance(provenance: Provenance, untagged: bool) -> Option<&'static str> {
     Some(match provenance {

@@ -24,6 +24,7 @@ mod settings;
 mod shell;
 mod terminal;
 mod up;
+mod view;
 
 #[cfg(test)]
 mod tests;

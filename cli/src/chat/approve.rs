@@ -9,12 +9,12 @@ use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::args::TalkArgs;
-use super::existing::Existing;
 use crate::base::{Failure, digest::sha256, lock, output, table::rows};
 use crate::labels::capitalised;
 use crate::screen::visible::{packed, word};
-use crate::screen::{Folded, arguments, excerpt::bounded, full_name};
+use crate::screen::{Folded, excerpt::bounded, full_name};
 use crate::servers::{
+    existing::Existing,
     permissions::{Permissions, change_line, dotted},
     refuse_ambiguous,
 };
@@ -287,7 +287,7 @@ impl Approvals {
         let name = bounded(&whole_name, NAME);
         let changed = (!changes.is_empty())
             .then(|| word(&format!("{name} has changed since it was allowed: {}", changes.join("; "))));
-        let arguments = arguments(&value, |path| self.existing.text(server.as_deref(), path));
+        let arguments = self.existing.arguments(server.as_deref(), &value);
         let parts = (name != whole_name).then_some(whole_name).into_iter().chain(changed).chain([arguments]);
         Question {
             id: request.id.clone(),

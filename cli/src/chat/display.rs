@@ -13,7 +13,6 @@ use tokio::time::Instant;
 
 use super::approve::{LastBox, NAME, ShownCall};
 use super::args::OutputArgs;
-use super::existing::Existing;
 use super::summary::Summary;
 use crate::base::{Failure, stderr::Stderr, tokens};
 use crate::labels;
@@ -21,11 +20,12 @@ use crate::screen::boxes::clean;
 use crate::screen::excerpt::{bounded, remark};
 use crate::screen::live::{Live, ScreenPlace};
 use crate::screen::{
-    self, BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, beginning, full_name, pictures::Protocol,
-    pretty, turn,
+    BAD, CALL, DIM, DRAFT, Frame, RESULT, Screen, as_fits_screen, beginning, full_name, pictures::Protocol,
 };
+use crate::servers::existing::Existing;
 use crate::settings::{CallDisplay, ReasoningDisplay, Settings, variable};
 use crate::terminal::{self, counted, grouped, lasted, shortened};
+use crate::view::{self, Step};
 use numbers::Numbers;
 use piped::Piped;
 pub(super) use shelf::Shelf;
@@ -265,9 +265,28 @@ impl Display {
     }
 
     fn show(&mut self, event: AgentEvent) -> io::Result<()> {
-        let waiting = turn::waiting(&event);
+        let step = Step::of(&event).filter(|_| !(self.quiet && matches!(event, AgentEvent::Correcting { .. })));
         self.take(event)?;
-        waiting.map_or(Ok(()), |what| self.wait(&what))
+        step.map_or(Ok(()), |step| self.draw(step))
+    }
+
+    /// Draws a step that the page shows in the same words.
+    fn draw(&mut self, step: Step) -> io::Result<()> {
+        match step {
+            Step::Wait { text } => self.wait(&text),
+            Step::Note { text } => self.note(DRAFT, &remark(&text)),
+            Step::Call { name, body, .. } => {
+                self.fold()?;
+                self.release()?;
+                self.boxed(RESULT, &format!("shown by {name}"), &self.shortened(&body))
+            }
+            Step::Rejected { title, text } => {
+                self.fold()?;
+                self.release()?;
+                self.boxed(BAD, &title, &text)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn take(&mut self, event: AgentEvent) -> io::Result<()> {
@@ -294,13 +313,6 @@ impl Display {
             }
             AgentEvent::CallEnded { id, call, .. } => self.call(&id, &call),
             AgentEvent::CallRejected { rejected, .. } => self.rejected(&rejected),
-            AgentEvent::Display(call) => {
-                self.fold()?;
-                self.release()?;
-                let name = full_name(call.server.as_deref(), &call.tool);
-                let body = self.shortened(&pretty(&Value::Object(call.arguments)));
-                self.boxed(RESULT, &format!("shown by {name}"), &body)
-            }
             AgentEvent::Promoted { .. } if self.untagged => {
                 self.line(DRAFT, "(no reasoning tag came: the call may only be a draft)")
             }
@@ -312,9 +324,6 @@ impl Display {
                 self.fold()?;
                 self.live.clear();
                 Ok(())
-            }
-            AgentEvent::Correcting { message, .. } => {
-                self.line(DRAFT, &remark(&format!("the model is told: {message}")))
             }
             AgentEvent::ApprovalAsked(request) => {
                 self.live.clear();
@@ -333,10 +342,6 @@ impl Display {
                 self.spin()
             }
             AgentEvent::Outcome { id, outcome } => self.outcome(&id, &outcome),
-            AgentEvent::Notice { notice } => {
-                let notice = labels::warning(&notice);
-                self.note(DRAFT, &remark(&format!("note: {notice}")))
-            }
             _ => Ok(()),
         }
     }
@@ -472,15 +477,10 @@ impl Display {
         }
     }
 
-    /// Returns a call's arguments as its box has them.
-    fn arguments(&self, server: Option<&str>, arguments: &Value) -> String {
-        screen::arguments(arguments, |path| self.existing.text(server, path))
-    }
-
     fn call(&mut self, id: &str, call: &Call) -> io::Result<()> {
         self.fold()?;
         self.release()?;
-        let mut body = self.shortened(&self.arguments(call.server.as_deref(), &call.arguments));
+        let mut body = self.shortened(&self.existing.arguments(call.server.as_deref(), &call.arguments));
         let arguments = body.clone();
         body.extend(labels::repaired(call).map(|repaired| format!("\n({repaired})")));
         let name = full_name(call.server.as_deref(), &call.tool);
@@ -500,7 +500,7 @@ impl Display {
     /// A call, numbered, with all of its arguments.
     pub(super) fn open_call(&mut self, number: usize, call: &Call) -> io::Result<()> {
         let name = full_name(call.server.as_deref(), &call.tool);
-        let body = self.arguments(call.server.as_deref(), &call.arguments);
+        let body = self.existing.arguments(call.server.as_deref(), &call.arguments);
         self.live.clear();
         self.screen.boxed(CALL, &format!("#{number} call {name}"), &body)
     }
@@ -518,9 +518,9 @@ impl Display {
     }
 
     fn rejected(&mut self, rejected: &Rejected) -> io::Result<()> {
-        let name = turn::tool_of(rejected);
-        match rejected.kind {
-            RejectedKind::InReasoning => {
+        let name = view::tool_of(rejected);
+        match view::region(rejected) {
+            Some(Region::Reasoning) => {
                 // Its bytes are part of the reasoning, which goes on.
                 self.thoughts.resume();
                 self.think(&rejected.raw)?;
@@ -536,21 +536,16 @@ impl Display {
                 }
             }
             // These bytes are part of the answer.
-            kind if rejected.stays_in_text() => {
+            Some(Region::Content) => {
                 self.text(&rejected.raw)?;
-                self.line(DRAFT, &format!("({}: {name})", labels::not_run(kind)))
+                self.line(DRAFT, &format!("({}: {name})", labels::not_run(rejected.kind)))
             }
-            RejectedKind::Invented => {
+            None if rejected.kind == RejectedKind::Invented => {
                 self.fold()?;
                 self.release()?;
                 self.line(DRAFT, &format!("(not run: {name}; {})", rejected.message))
             }
-            _ => {
-                self.fold()?;
-                self.release()?;
-                let (title, body) = turn::rejected(rejected);
-                self.boxed(BAD, &title, &body)
-            }
+            None => self.draw(Step::rejected(rejected)),
         }
     }
 

@@ -11,8 +11,9 @@ use super::view::{AGAINST, Answered, At, Totals, View, question};
 use crate::labels;
 use crate::screen::{BAD, BOLD, CALL, DIM, DRAFT, Frame, RESULT, Screen, arguments, excerpt, full_name, pretty};
 use crate::terminal::counted;
+use crate::view::region;
 use toolgraft::Call;
-use toolgraft::event::{Region, Rejected, RejectedKind};
+use toolgraft::event::{Region, Rejected};
 use toolgraft::message::{NativeCall, Role};
 use toolgraft::transcript::{Recording, Round, import::Format};
 
@@ -47,10 +48,8 @@ impl<W: Write> Show<W> {
         let title = name.map_or_else(|| what.to_owned(), |name| format!("{what}: {name}"));
         let title = format!("{title} ({})", rejected.kind);
         let reason = &rejected.message;
-        let region = match rejected.kind {
-            RejectedKind::InReasoning => Region::Reasoning,
-            _ if rejected.stays_in_text() => Region::Content,
-            _ => return self.screen.boxed(DRAFT, &title, &format!("{reason}\n\n{}", excerpt(&rejected.raw))),
+        let Some(region) = region(rejected) else {
+            return self.screen.boxed(DRAFT, &title, &format!("{reason}\n\n{}", excerpt(&rejected.raw)));
         };
         // These bytes are part of the text.
         self.screen.text(region, &rejected.raw)?;

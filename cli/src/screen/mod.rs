@@ -15,7 +15,6 @@ mod folded;
 mod markdown;
 mod page;
 pub(crate) mod pictures;
-pub(crate) mod turn;
 pub(crate) mod visible;
 pub(crate) mod wrap;
 

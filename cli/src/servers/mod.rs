@@ -2,6 +2,7 @@
 
 pub(crate) mod app;
 pub(crate) mod config_file;
+pub(crate) mod existing;
 pub(crate) mod given;
 pub(crate) mod known;
 pub(crate) mod logins;

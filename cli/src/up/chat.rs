@@ -9,15 +9,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::common::{Common, Refusal};
 use super::person::AtPage;
-use super::told::{self, Teller, all_said};
 use crate::base::{Failure, lock, written::Written};
-use crate::chat::{Attached, Existing, Talk};
+use crate::chat::{Attached, Talk};
 use crate::labels;
+use crate::servers::existing::Existing;
 use crate::servers::starting::{self, StartingServers};
 use crate::sessions::{
     Kept,
     said::{Line, words},
 };
+use crate::view::{Step, TurnSteps, history, pictures_of};
 use toolgraft::agent::{Run, StopReason};
 use toolgraft::conversation::HistoryEntry;
 use toolgraft::transcript::{self, Recorder, Recording};
@@ -45,7 +46,7 @@ pub(super) struct Chat {
 
 impl Chat {
     pub(super) fn new((id, talk, note): (String, Talk, Option<String>), person: AtPage, common: &Common) -> Self {
-        person.settle(all_said(&talk.conversation), &Value::Null);
+        person.settle(history(&talk.conversation), &Value::Null);
         talk.conversation.entries().iter().for_each(|entry| keep_pictures(&person, entry));
         let is_new = talk.conversation.entries().is_empty();
         let recorded = is_new.then(|| {
@@ -79,10 +80,10 @@ impl Chat {
     pub(super) fn look(&self) -> (Value, mpsc::Receiver<String>) {
         // In this order: the end of a turn that ends meanwhile is told, too.
         let (steps, told) = self.person.look();
-        (self.state(steps), told)
+        (self.state(&steps), told)
     }
 
-    fn state(&self, steps: Vec<Value>) -> Value {
+    fn state(&self, steps: &[Step]) -> Value {
         let about = lock(&self.about).clone();
         let is_busy = lock(&self.cancel).is_some();
         json!({
@@ -119,7 +120,7 @@ impl Chat {
         let last = talk.conversation.entries().last();
         last.iter().for_each(|entry| keep_pictures(&self.person, entry));
         match last {
-            Some(HistoryEntry::User(said)) if is_new => self.person.tell(told::user(said)),
+            Some(HistoryEntry::User(said)) if is_new => self.person.tell(Step::user(said)),
             _ => self.show(&talk),
         }
         tokio::spawn(self.clone().turn(talk, (before, typed), stop));
@@ -160,8 +161,9 @@ impl Chat {
 
     /// Shows all windows the conversation as it is.
     fn show(&self, talk: &Talk) {
-        let steps = all_said(&talk.conversation);
-        self.person.settle(steps.clone(), &self.state(steps));
+        let steps = history(&talk.conversation);
+        let state = self.state(&steps);
+        self.person.settle(steps, &state);
     }
 
     /// Tells all windows the model and the other settings as they are.
@@ -216,7 +218,7 @@ impl Chat {
         let (mut servers, mut events) = (StartingServers::default(), hub.states());
         while let Some(event) = events.next().await {
             servers.take(event);
-            self.person.tell(told::wait(servers.text().unwrap_or_default()));
+            self.person.tell(Step::wait(&servers.text().unwrap_or_default()));
         }
         std::future::pending().await
     }
@@ -277,36 +279,37 @@ impl Chat {
             Ok(run) => self.follow(run, &mut talk, before).await,
             Err(failure) => {
                 talk.go_back(before);
-                told::end(Some(failure.message()), true)
+                Step::end(Some(failure.message()), true)
             }
         };
         *lock(&self.cancel) = None;
-        if last["again"] == true {
+        if matches!(last, Step::End { again: true, .. }) {
             self.show(&talk);
         }
-        let said = all_said(&talk.conversation);
+        let said = history(&talk.conversation);
         // Whoever is told so may ask the next question at once.
         drop(talk);
         self.person.settle(said, &last);
     }
 
     /// Tells all windows the steps of a turn, and takes over its end; returns the last step.
-    async fn follow(&self, mut run: Run, talk: &mut Talk, before: Conversation) -> Value {
-        let mut teller = Teller::new(&self.existing);
+    async fn follow(&self, mut run: Run, talk: &mut Talk, before: Conversation) -> Step {
+        let mut steps = TurnSteps::new(&self.existing);
         while let Some(event) = run.next().await {
             if let AgentEvent::Outcome { id, outcome } = &event {
                 self.person.keep_pictures(id, outcome.images().collect());
             }
-            teller.take(&event).into_iter().for_each(|step| self.person.tell(step));
+            steps.take(&event).into_iter().for_each(|step| self.person.tell(step));
             if let AgentEvent::Finished(finished) = event {
                 let is_taken = talk.end(&finished, before);
                 talk.write_kept();
-                return told::finished(&finished, !is_taken);
+                let stopped = (finished.reason != StopReason::Answered).then(|| labels::stopped(&finished.reason));
+                return Step::end(stopped.as_deref(), !is_taken);
             }
         }
         // There is always a last event, unless the program is at fault.
         talk.go_back(before);
-        told::end(Some("the turn ended without a last event"), true)
+        Step::end(Some("the turn ended without a last event"), true)
     }
 }
 
@@ -320,7 +323,7 @@ fn keep_pictures(person: &AtPage, entry: &HistoryEntry) {
     match entry {
         HistoryEntry::Outcome { id, outcome } => person.keep_pictures(id, outcome.images().collect()),
         HistoryEntry::User(said) if !said.images.is_empty() => {
-            person.keep_pictures(&told::pictures_of(said), said.images.clone());
+            person.keep_pictures(&pictures_of(said), said.images.clone());
         }
         _ => {}
     }

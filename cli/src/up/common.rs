@@ -7,8 +7,9 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use crate::base::Failure;
-use crate::chat::{Endpoint, Existing, TalkArgs};
+use crate::chat::{Endpoint, TalkArgs};
 use crate::pages::doors;
+use crate::servers::existing::Existing;
 use crate::sessions::Store;
 use toolgraft::secrets::Secrets;
 use toolgraft_mcp::Hub;

@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use super::person::AtPage;
 use crate::base::{lock, secret::secret};
 use crate::dialog::elicit::{InWords, field_error};
+use crate::view::Step;
 use toolgraft_mcp::{InputAnswer, InputKind, InputRequest};
 
 /// The questions of servers that are open.
@@ -27,9 +28,9 @@ impl Inputs {
         let (tell, told) = oneshot::channel();
         lock(&self.open).insert(id.clone(), (request.clone(), tell));
         let InWords { title, text, warning, fields, url } = InWords::of(request);
-        let step = json!({
-            "step": "input", "input": id, "title": title, "text": text, "warning": warning, "fields": fields, "url": url,
-        });
+        let step = Step::Input(json!({
+            "input": id, "title": title, "text": text, "warning": warning, "fields": fields, "url": url,
+        }));
         windows.iter().for_each(|window| window.tell(step.clone()));
         let _over = Over { id, inputs: self, windows };
         told.await.unwrap_or(InputAnswer::Cancel)
@@ -69,7 +70,7 @@ struct Over<'a> {
 impl Drop for Over<'_> {
     fn drop(&mut self) {
         lock(&self.inputs.open).remove(&self.id);
-        let step = json!({"step": "input-over", "input": self.id});
+        let step = Step::InputOver { input: self.id.clone() };
         self.windows.iter().for_each(|window| window.tell(step.clone()));
     }
 }

@@ -9,7 +9,7 @@
 //!                           ▼
 //!                 chats: those that are open ─▶ chat: a `Talk`, its turn, who looks at it
 //!                                                │
-//!                            told, markdown ◀────┘  events as steps that the page takes
+//!                                    view ◀──────┘  events as steps that the page takes
 //! ```
 //!
 //! The conversation itself, its settings, approvals and store are those of `toolgraft chat`.
@@ -19,7 +19,6 @@ mod chats;
 mod common;
 mod input;
 mod person;
-mod told;
 mod web;
 
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -28,12 +27,12 @@ use crate::base::{
     Failure, browser, output,
     signals::{self, Signals},
 };
-use crate::chat::{Endpoint, Existing, TalkArgs, warn_unmatched};
+use crate::chat::{Endpoint, TalkArgs, warn_unmatched};
 use crate::dialog::{ask::Asker, elicit::Questions};
 use crate::pages::doors::LocalServer;
 use crate::servers;
 use crate::servers::app::{App, see};
-use crate::servers::starting;
+use crate::servers::{existing::Existing, starting};
 use crate::sessions::Store;
 use crate::settings::{Reader, Source};
 use chats::Chats;

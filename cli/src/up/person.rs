@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::base::lock;
 use crate::chat::{Answer, Person, Question};
+use crate::view::Step;
 use toolgraft::message::Image;
 
 /// Maximum number of steps that wait for a window; a window that is further back is cut off, and its browser asks for
@@ -25,8 +27,8 @@ pub(super) struct AtPage {
 #[derive(Default)]
 struct AnswerDesk {
     /// The steps of what was said before the turn that goes on, and of that turn.
-    said: Vec<Value>,
-    turn: Vec<Value>,
+    said: Vec<Step>,
+    turn: Vec<Step>,
     windows: Vec<mpsc::Sender<String>>,
     /// Pictures of results, by the ids of their calls, and of questions, by a hash.
     pictures: BTreeMap<String, Vec<Image>>,
@@ -36,7 +38,7 @@ struct AnswerDesk {
 
 impl AtPage {
     /// Returns all steps until now, and those that follow.
-    pub(super) fn look(&self) -> (Vec<Value>, mpsc::Receiver<String>) {
+    pub(super) fn look(&self) -> (Vec<Step>, mpsc::Receiver<String>) {
         let (tell, told) = mpsc::channel(MAX_LAG);
         let mut desk = lock(&self.desk);
         desk.windows.push(tell);
@@ -49,7 +51,7 @@ impl AtPage {
     }
 
     /// Shows a step of the turn that goes on.
-    pub(super) fn tell(&self, step: Value) {
+    pub(super) fn tell(&self, step: Step) {
         let mut desk = lock(&self.desk);
         desk.send(&step);
         let joined = desk.turn.last_mut().is_some_and(|last| join(last, &step));
@@ -64,7 +66,7 @@ impl AtPage {
     }
 
     /// No turn goes on: these steps show all that was said. `last` is told to whoever looks.
-    pub(super) fn settle(&self, said: Vec<Value>, last: &Value) {
+    pub(super) fn settle(&self, said: Vec<Step>, last: &impl Serialize) {
         let mut desk = lock(&self.desk);
         desk.said = said;
         desk.turn.clear();
@@ -94,27 +96,28 @@ impl AtPage {
         };
         let Some((_, question)) = taken else { return false };
         // Before the turn goes on, which may ask about this call again.
-        self.tell(json!({"step": "answered", "call": call}));
+        self.tell(Step::Answered { call: call.to_owned() });
         question.send(answer).is_ok()
     }
 }
 
 impl AnswerDesk {
-    fn send(&mut self, step: &Value) {
-        let text = step.to_string();
+    fn send(&mut self, step: &impl Serialize) {
+        let text = serde_json::to_string(step).unwrap_or_default();
         self.windows.retain(|window| window.try_send(text.clone()).is_ok());
     }
 }
 
 /// Joins a step to the last one, where both are text of the same kind.
-fn join(last: &mut Value, step: &Value) -> bool {
-    let is_text = matches!(step["step"].as_str(), Some("text" | "reasoning"));
-    if !is_text || last["step"] != step["step"] {
-        return false;
+fn join(last: &mut Step, step: &Step) -> bool {
+    match (last, step) {
+        (Step::Text { text }, Step::Text { text: more })
+        | (Step::Reasoning { text }, Step::Reasoning { text: more }) => {
+            text.push_str(more);
+            true
+        }
+        _ => false,
     }
-    let (Some(Value::String(text)), Some(more)) = (last.get_mut("text"), step["text"].as_str()) else { return false };
-    text.push_str(more);
-    true
 }
 
 /// Columns and rows of a question that is not folded in the page; it scrolls if the window has fewer.
@@ -129,11 +132,11 @@ impl Person for AtPage {
         let (tell, told) = oneshot::channel();
         let Question { id, name, why, body, is_doubtful, definition, .. } = question;
         lock(&self.desk).questions.insert(id.clone(), (definition.clone(), tell));
-        self.tell(json!({
-            "step": "ask", "call": id, "name": name, "title": format!("Run {name}?"), "why": why,
+        self.tell(Step::Ask(json!({
+            "call": id, "name": name, "title": format!("Run {name}?"), "why": why,
             "body": [body.head, body.hidden, body.tail], "more": format!("Show {} characters more", body.hidden.chars().count()),
             "once": is_doubtful, "definition": definition,
-        }));
+        })));
         Box::pin(async { told.await.ok() })
     }
 }
@@ -142,22 +145,22 @@ impl Person for AtPage {
 mod tests {
     use super::*;
 
-    fn text(text: &str) -> Value {
-        json!({"step": "text", "text": text})
+    fn text(text: &str) -> Step {
+        Step::Text { text: text.to_owned() }
     }
 
     #[test]
     fn a_window_that_comes_later_sees_the_same_in_fewer_steps() {
         let page = AtPage::default();
         let (before, mut told) = page.look();
-        assert_eq!(before, Vec::<Value>::new());
-        let wait = json!({"step": "wait", "text": "b"});
+        assert_eq!(before, []);
+        let wait = Step::wait("b");
         for step in [text("a"), text("b"), wait.clone(), text("c")] {
             page.tell(step);
         }
-        let steps: Vec<Value> =
-            std::iter::from_fn(|| told.try_recv().ok()).map(|step| serde_json::from_str(&step).unwrap()).collect();
-        assert_eq!(steps, [text("a"), text("b"), wait.clone(), text("c")]);
+        let steps: Vec<String> = std::iter::from_fn(|| told.try_recv().ok()).collect();
+        assert_eq!(steps, [text("a"), text("b"), wait.clone(), text("c")].map(|step| json!(step).to_string()));
+        assert_eq!(steps[0], r#"{"step":"text","text":"a"}"#);
         assert_eq!(page.look().0, [text("ab"), wait, text("c")]);
     }
 

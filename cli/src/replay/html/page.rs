@@ -10,9 +10,10 @@ use crate::replay::view::{self, Answered};
 use crate::screen::full_name;
 use crate::sessions::said::words;
 use crate::terminal::shortened;
-use toolgraft::event::{Region, Rejected, RejectedKind};
+use crate::view::region;
+use toolgraft::event::{Region, Rejected};
 use toolgraft::message::{NativeCall, Role};
-use toolgraft::outcome::{Status, named_files};
+use toolgraft::outcome::named_files;
 use toolgraft::{Call, Catalog, Message};
 
 /// A line of the contents: a round, or all rounds of a question.
@@ -185,7 +186,7 @@ pub(super) fn outcome(answered: &Answered<'_>) -> Value {
         "label": capitalised(labels::status(outcome.status)),
         "name": answered.name,
         "about": about.into_iter().flatten().collect::<Vec<_>>().join(" · "),
-        "good": matches!(outcome.status, Status::Result | Status::Displayed),
+        "good": labels::is_good(outcome.status),
         "text": Long::new(if outcome.text.is_empty() { "(empty)" } else { &outcome.text }),
         "structured": outcome.structured.as_ref().map(Long::json),
         "events": events.as_ref().map(Long::json),
@@ -214,13 +215,13 @@ pub(super) fn answer(played: &Played) -> Vec<Value> {
                 parts.push(self::call(number, call, played.assembled.answer_in_reasoning));
             }
             Shown::Rejected(rejected) => {
-                match rejected.kind {
-                    RejectedKind::InReasoning => text.push(true, &rejected.raw, &mut parts),
-                    _ if rejected.stays_in_text() => text.push(false, &rejected.raw, &mut parts),
-                    _ => text.end(&mut parts),
+                let region = region(rejected);
+                match region {
+                    Some(region) => text.push(region == Region::Reasoning, &rejected.raw, &mut parts),
+                    None => text.end(&mut parts),
                 }
                 text.after.push(self::rejected(rejected));
-                if !rejected.stays_in_text() {
+                if region.is_none() {
                     text.end(&mut parts);
                 }
             }

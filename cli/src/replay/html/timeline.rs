@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use crate::replay::play::Played;
 use crate::terminal::{grouped, lasted};
+use crate::view::region;
 use toolgraft::Outcome;
-use toolgraft::event::{OwnedEvent, Piece, Region, RejectedKind};
+use toolgraft::event::{OwnedEvent, Piece, Region};
 use toolgraft::outcome::Status;
 use toolgraft::transcript::{Recording, Round};
 
@@ -240,11 +241,11 @@ fn parts(played: &Played) -> Vec<(TimelineKind, std::ops::Range<u64>)> {
             }
             OwnedEvent::CallEnd { index, span, .. } => {
                 let Some(result) = played.result(*index) else { continue };
-                let kind = match &result {
+                let kind = match result.map_err(region) {
                     Ok(_) => TimelineKind::Call,
-                    Err(rejected) if rejected.kind == RejectedKind::InReasoning => TimelineKind::Reasoning,
-                    Err(rejected) if rejected.stays_in_text() => TimelineKind::Answer,
-                    Err(_) => TimelineKind::Rejected,
+                    Err(Some(Region::Reasoning)) => TimelineKind::Reasoning,
+                    Err(Some(Region::Content)) => TimelineKind::Answer,
+                    Err(None) => TimelineKind::Rejected,
                 };
                 (kind, open.take().unwrap_or(span.start)..span.end)
             }

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use serde_json::Value;
+
+use crate::screen;
 use toolgraft_mcp::{Config, TransportConfig};
 
 /// Longest file that is read, in bytes; a longer one is shown as if it were not there.
@@ -32,9 +35,14 @@ impl Existing {
         Existing { folders: local.collect() }
     }
 
+    /// Returns a call's arguments as its box has them, with the changes of a file of this server.
+    pub(crate) fn arguments(&self, server: Option<&str>, arguments: &Value) -> String {
+        screen::arguments(arguments, |path| self.text(server, path))
+    }
+
     /// Returns the text of the file that this server means by a path. `None` where the server is not on this machine,
     /// or there is no such file in its folders, or it is no text, too long, or no plain file.
-    pub(crate) fn text(&self, server: Option<&str>, path: &str) -> Option<String> {
+    fn text(&self, server: Option<&str>, path: &str) -> Option<String> {
         let folders = self.folders.get(server?)?;
         let path = folders.first()?.join(path).canonicalize().ok()?;
         folders.iter().find(|folder| path.starts_with(folder))?;

@@ -1,0 +1,285 @@
+//! A conversation as a front shows it, in steps: the page gets them as JSON, and the terminal draws those that it shows
+//! in the same words.
+//!
+//! The text of a model, a tool or a user is [clean] in them: a front shows what is there, and nothing else.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::base::digest::sha256;
+use crate::labels;
+use crate::pages::markdown;
+use crate::screen::visible::{clean, clean_after, packed};
+use crate::screen::{excerpt, full_name, pretty};
+use crate::servers::existing::Existing;
+use crate::sessions::said::words;
+use toolgraft::conversation::{HistoryEntry, User};
+use toolgraft::event::{Region, Rejected, RejectedKind};
+use toolgraft::message::Image;
+use toolgraft::model::Progress;
+use toolgraft::outcome::named_files;
+use toolgraft::{AgentEvent, Conversation, Outcome};
+
+/// A step of a conversation. What the user is asked has the words of the page.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "step", rename_all = "kebab-case")]
+pub(crate) enum Step {
+    // The words, `raw` where they are shown otherwise, the files and pictures.
+    User(Value),
+    Round,
+    Text { text: String },
+    Reasoning { text: String },
+    // All text of the round until now was something else.
+    Switch { text: String, reasoning: String },
+    // All text of the round, also as a tree of its Markdown.
+    Answer { tree: Vec<Value>, text: String },
+    Call { call: String, name: String, body: String },
+    Ask(Value),
+    Answered { call: String },
+    Input(Value),
+    InputOver { input: String },
+    Outcome { call: String, good: bool, status: &'static str, text: String, pictures: usize },
+    Rejected { title: String, text: String },
+    Note { text: String },
+    // What is waited for; an empty text if nothing is.
+    Wait { text: String },
+    // The reason if the question was not answered; `again` if it is to be asked again.
+    End { stopped: Option<String>, again: bool },
+}
+
+impl Step {
+    /// Returns the step of an event that needs no event before it.
+    pub(crate) fn of(event: &AgentEvent) -> Option<Self> {
+        Some(match event {
+            AgentEvent::RoundStarted { .. } => Step::wait("waiting for the model"),
+            AgentEvent::Progress { progress: Progress::Loading } => Step::wait("the server is loading its model"),
+            AgentEvent::Progress { progress: Progress::Prompt { processed, total } } => {
+                Step::wait(&format!("the model is reading the prompt: {processed} of {total} tokens"))
+            }
+            AgentEvent::CallStarted { server, tool, .. } => {
+                Step::wait(&format!("the model is writing a call of {}", full_name(server.as_deref(), tool)))
+            }
+            AgentEvent::Display(shown) => {
+                let body = packed(&pretty(&Value::Object(shown.arguments.clone())));
+                Step::call(&shown.id, (shown.server.as_deref(), &shown.tool), body)
+            }
+            AgentEvent::Correcting { message, .. } => Step::told(message),
+            AgentEvent::Notice { notice } => Step::note(&format!("note: {}", labels::warning(notice))),
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn user(said: &User) -> Self {
+        let words = words(&said.text);
+        let files = named_files(&said.text).map(|(name, text)| (clean(&name.unwrap_or_default()), clean(text)));
+        let files: Vec<Value> = files.map(|(name, text)| json!({"name": name, "text": text})).collect();
+        let mut message = json!({"text": clean(&words)});
+        if message["text"] != *words {
+            message["raw"] = words.into();
+        }
+        if !files.is_empty() {
+            message["files"] = files.into();
+        }
+        if !said.images.is_empty() {
+            (message["call"], message["pictures"]) = (pictures_of(said).into(), said.images.len().into());
+        }
+        Step::User(message)
+    }
+
+    /// Returns `None` where nothing was said.
+    fn answer(text: &str) -> Option<Self> {
+        let text = (!text.trim().is_empty()).then(|| clean(text))?;
+        Some(Step::Answer { tree: markdown::tree(&text), text })
+    }
+
+    fn call(id: &str, (server, tool): (Option<&str>, &str), body: String) -> Self {
+        Step::Call { call: id.to_owned(), name: full_name(server, tool), body }
+    }
+
+    fn outcome(id: &str, outcome: &Outcome) -> Self {
+        Step::Outcome {
+            call: id.to_owned(),
+            good: labels::is_good(outcome.status),
+            status: labels::status(outcome.status),
+            text: clean(outcome.said().trim_end()),
+            pictures: outcome.images().count(),
+        }
+    }
+
+    /// Returns the step of a call that is rejected: why, and the beginning of what was written.
+    pub(crate) fn rejected(rejected: &Rejected) -> Self {
+        let title = format!("rejected call of {} ({})", tool_of(rejected), rejected.kind);
+        Step::Rejected { title, text: clean(&format!("{}\n\n{}", rejected.message, excerpt(&rejected.raw))) }
+    }
+
+    fn told(message: &str) -> Self {
+        Step::note(&format!("the model is told: {message}"))
+    }
+
+    fn note(text: &str) -> Self {
+        Step::Note { text: clean(text) }
+    }
+
+    pub(crate) fn wait(text: &str) -> Self {
+        Step::Wait { text: clean(text) }
+    }
+
+    pub(crate) fn end(stopped: Option<&str>, again: bool) -> Self {
+        Step::End { stopped: stopped.map(clean), again }
+    }
+}
+
+/// Returns the name by which the pictures of a question are asked for.
+pub(crate) fn pictures_of(said: &User) -> String {
+    let all: String = said.images.iter().map(Image::base64).collect();
+    sha256(all.as_bytes())
+}
+
+/// Returns the region whose text a rejected call is part of; `None` if it is taken out.
+pub(crate) fn region(rejected: &Rejected) -> Option<Region> {
+    match rejected.kind {
+        RejectedKind::InReasoning => Some(Region::Reasoning),
+        _ => rejected.stays_in_text().then_some(Region::Content),
+    }
+}
+
+/// Returns the tool that a rejected call names.
+pub(crate) fn tool_of(rejected: &Rejected) -> String {
+    let name = rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool));
+    name.unwrap_or_else(|| "a tool".to_owned())
+}
+
+/// Makes steps of a turn's events.
+pub(crate) struct TurnSteps<'a> {
+    existing: &'a Existing,
+    /// The text and the reasoning of this round.
+    said: String,
+    thought: String,
+    /// The steps of calls that were written and not shown yet, by their ids.
+    written: HashMap<String, Step>,
+    /// Ids of those that were shown.
+    shown: HashSet<String>,
+}
+
+impl<'a> TurnSteps<'a> {
+    pub(crate) fn new(existing: &'a Existing) -> Self {
+        let (said, thought) = (String::new(), String::new());
+        TurnSteps { existing, said, thought, written: HashMap::new(), shown: HashSet::new() }
+    }
+
+    /// Returns the steps of an event.
+    pub(crate) fn take(&mut self, event: &AgentEvent) -> Vec<Step> {
+        let mut steps = self.steps(event);
+        steps.extend(Step::of(event));
+        steps
+    }
+
+    fn steps(&mut self, event: &AgentEvent) -> Vec<Step> {
+        match event {
+            AgentEvent::RoundStarted { .. } => {
+                (self.said, self.thought) = (String::new(), String::new());
+                vec![Step::Round]
+            }
+            // The first text takes the place of what was waited for.
+            AgentEvent::Text { text } if self.said.is_empty() => vec![Step::wait(""), self.text(text)],
+            AgentEvent::Text { text } => vec![self.text(text)],
+            AgentEvent::Reasoning { text } if self.thought.is_empty() => vec![Step::wait("thinking"), self.think(text)],
+            AgentEvent::Reasoning { text } => vec![self.think(text)],
+            AgentEvent::Reclassified { to } => vec![self.switch(*to)],
+            AgentEvent::CallEnded { id, call, .. } => {
+                let server = call.server.as_deref();
+                let body = self.existing.arguments(server, &call.arguments);
+                self.written.insert(id.clone(), Step::call(id, (server, &call.tool), body));
+                Vec::new()
+            }
+            AgentEvent::CallRejected { rejected, .. } => vec![self.rejected(rejected)],
+            AgentEvent::RoundFinished { .. } => {
+                let answer = Step::answer(&std::mem::take(&mut self.said));
+                answer.into_iter().chain([Step::wait("")]).collect()
+            }
+            AgentEvent::ApprovalAsked(asked) => self.call(&asked.id, asked.server.as_deref(), &asked.tool).collect(),
+            AgentEvent::CallRunning { id, server, tool, .. } => {
+                let wait = Step::wait(&format!("running {}", full_name(server.as_deref(), tool)));
+                self.call(id, server.as_deref(), tool).chain([wait]).collect()
+            }
+            AgentEvent::Outcome { id, outcome } => {
+                // A call that never ran is shown with what became of it.
+                let written = self.written.remove(id).into_iter();
+                written.chain([Step::outcome(id, outcome), Step::wait("")]).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn text(&mut self, text: &str) -> Step {
+        Step::Text { text: add(&mut self.said, text) }
+    }
+
+    fn think(&mut self, text: &str) -> Step {
+        Step::Reasoning { text: add(&mut self.thought, text) }
+    }
+
+    /// All of the round until now was something else.
+    fn switch(&mut self, to: Region) -> Step {
+        let all = format!("{}{}", self.thought, self.said);
+        (self.said, self.thought) = match to {
+            Region::Content => (all, String::new()),
+            Region::Reasoning => (String::new(), all),
+        };
+        self.written.clear();
+        Step::Switch { text: clean(&self.said), reasoning: clean(&self.thought) }
+    }
+
+    fn rejected(&mut self, rejected: &Rejected) -> Step {
+        match region(rejected) {
+            Some(Region::Reasoning) => self.think(&rejected.raw),
+            Some(Region::Content) => self.text(&rejected.raw),
+            None => Step::rejected(rejected),
+        }
+    }
+
+    /// Returns a call that is dealt with now, unless it was shown.
+    fn call(&mut self, id: &str, server: Option<&str>, tool: &str) -> impl Iterator<Item = Step> + use<> {
+        let is_new = self.shown.insert(id.to_owned());
+        let written = || self.written.remove(id).unwrap_or_else(|| Step::call(id, (server, tool), String::new()));
+        is_new.then(written).into_iter()
+    }
+}
+
+/// Adds a piece to a text, and returns the piece as it is shown there.
+fn add(text: &mut String, piece: &str) -> String {
+    let shown = clean_after(text.chars().next_back().unwrap_or('\0'), piece);
+    text.push_str(piece);
+    shown
+}
+
+/// Returns the steps that show a conversation.
+pub(crate) fn history(conversation: &Conversation) -> Vec<Step> {
+    conversation.entries().iter().flat_map(of_entry).collect()
+}
+
+fn of_entry(entry: &HistoryEntry) -> Vec<Step> {
+    match entry {
+        HistoryEntry::User(said) => vec![Step::user(said)],
+        HistoryEntry::Assistant(message) => {
+            let mut steps = vec![Step::Round];
+            if !message.reasoning.trim().is_empty() {
+                steps.push(Step::Reasoning { text: clean(&message.reasoning) });
+            }
+            steps.extend(Step::answer(&message.content()));
+            steps.extend(message.calls().map(|called| {
+                let server = called.call.server.as_deref();
+                // The file is another one by now.
+                let body = Existing::default().arguments(server, &called.call.arguments);
+                Step::call(&called.id, (server, &called.call.tool), body)
+            }));
+            steps.extend(message.feedback().map(Step::rejected));
+            steps
+        }
+        HistoryEntry::Outcome { id, outcome } => vec![Step::outcome(id, outcome)],
+        HistoryEntry::Note { text } => vec![Step::told(text)],
+        _ => Vec::new(),
+    }
+}
