@@ -5,6 +5,7 @@ mod chat;
 mod demo;
 mod dialog;
 mod extract;
+mod front;
 mod help;
 mod labels;
 mod launch;

@@ -43,7 +43,7 @@ pub(crate) enum Step {
     Outcome { call: String, good: bool, status: &'static str, text: String, pictures: usize },
     Rejected { title: String, text: String },
     Note { text: String },
-    // What is waited for; an empty text if nothing is.
+    // The wait that goes on; an empty text if there is none.
     Wait { text: String },
     // The reason if the question was not answered; `again` if it is to be asked again.
     End { stopped: Option<String>, again: bool },
@@ -152,8 +152,9 @@ pub(crate) fn tool_of(rejected: &Rejected) -> String {
 }
 
 /// Makes steps of a turn's events.
-pub(crate) struct TurnSteps<'a> {
-    existing: &'a Existing,
+#[derive(Default)]
+pub(crate) struct TurnSteps {
+    existing: Existing,
     /// The text and the reasoning of this round.
     said: String,
     thought: String,
@@ -163,10 +164,14 @@ pub(crate) struct TurnSteps<'a> {
     shown: HashSet<String>,
 }
 
-impl<'a> TurnSteps<'a> {
-    pub(crate) fn new(existing: &'a Existing) -> Self {
-        let (said, thought) = (String::new(), String::new());
-        TurnSteps { existing, said, thought, written: HashMap::new(), shown: HashSet::new() }
+impl TurnSteps {
+    pub(crate) fn new(existing: Existing) -> Self {
+        TurnSteps { existing, ..TurnSteps::default() }
+    }
+
+    /// The turn is over.
+    pub(crate) fn reset(&mut self) {
+        *self = TurnSteps::new(std::mem::take(&mut self.existing));
     }
 
     /// Returns the steps of an event.

@@ -162,7 +162,7 @@ fn modules_import_only_downwards() {
 /// The modules of the command that all commands use, in the order of imports. Each command is a
 /// module of its own above them.
 const COMMAND_FLOORS: &[&str] =
-    &["terminal", "labels", "screen", "base", "dialog", "pages", "servers", "sessions", "view", "settings"];
+    &["terminal", "labels", "screen", "base", "dialog", "pages", "servers", "sessions", "view", "settings", "front"];
 
 #[test]
 fn rooms_of_the_command_import_only_downwards() {

@@ -1,15 +1,11 @@
 //! Decides if a call may run: flags first, then the user.
 
-mod at_terminal;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock, Mutex};
 
-use futures::future::BoxFuture;
-use tokio_util::sync::CancellationToken;
-
 use super::args::TalkArgs;
 use crate::base::{Failure, digest::sha256, lock, output, table::rows};
+use crate::front::{Answer, Frontend, NAME, Question};
 use crate::labels::capitalised;
 use crate::screen::visible::{packed, word};
 use crate::screen::{Folded, excerpt::bounded, full_name};
@@ -28,53 +24,11 @@ use toolgraft::tools::{
 use toolgraft::{Catalog, Policy, Tool};
 use toolgraft_mcp::{Hub, ServerConfig};
 
-pub(super) use at_terminal::{AtTerminal, LastBox, ShownCall};
-
 type Name = (Option<String>, String);
-
-/// A call that somebody is asked about. Nothing in it steers a terminal or is hidden: whoever draws it draws
-/// it as it is, and takes a yes only once all of it was on screen.
-#[derive(Debug)]
-pub(crate) struct Question {
-    /// The call's id.
-    pub(crate) id: String,
-    /// The tool's full name, bounded; the body has all of a longer one.
-    pub(crate) name: String,
-    /// The reason that it is asked about, in a sentence.
-    pub(crate) why: String,
-    /// The changes of the tool, and the arguments as a user reads them, with the changes of a
-    /// file; folded to the room that there is.
-    pub(crate) body: Folded,
-    /// The arguments in one line.
-    pub(crate) line: String,
-    /// No answer holds for later calls: this one may be a draft or an example, or repeats one that ran.
-    pub(crate) is_doubtful: bool,
-    /// A hash of the tool's definition: an answer is one to this definition alone.
-    pub(crate) definition: String,
-}
-
-/// An answer of the user.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    Once,
-    /// This call, and each later one of the tool in this conversation.
-    Always,
-    /// Not; the model is told why, where that is said.
-    No(Option<String>),
-}
-
-/// Somebody who is asked about calls.
-pub(crate) trait Person: Send + Sync {
-    /// Columns and rows that there are for the body of a question.
-    fn room(&self) -> (usize, usize);
-
-    /// Returns the answer; `None` where the turn is to end instead.
-    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Option<Answer>>;
-}
 
 /// Answers for the calls of a conversation.
 pub(crate) struct Approvals {
-    person: Option<Box<dyn Person>>,
+    front: Arc<dyn Frontend>,
     yes: bool,
     policy: Mutex<Policy>,
     /// Tools that were approved for all of the conversation, as they were then.
@@ -84,8 +38,6 @@ pub(crate) struct Approvals {
     hub: Arc<Hub>,
     /// Files that a call may change.
     existing: Existing,
-    /// Cancels the turn that runs.
-    cancel: Mutex<CancellationToken>,
     /// The warnings about calls that nobody could be asked about.
     told: Mutex<BTreeSet<String>>,
 }
@@ -126,7 +78,7 @@ impl Approvals {
     /// An `--allow` means tools of several servers.
     pub(crate) fn new(
         args: &TalkArgs,
-        person: Option<Box<dyn Person>>,
+        front: Arc<dyn Frontend>,
         (hub, existing): (Arc<Hub>, Existing),
     ) -> Result<Arc<Self>, Failure> {
         let approvals = Approvals {
@@ -134,10 +86,9 @@ impl Approvals {
             permissions: Permissions::of(hub.config().servers()),
             hub,
             existing,
-            person,
+            front,
             yes: args.calls.yes,
             always: Mutex::default(),
-            cancel: Mutex::default(),
             told: Mutex::default(),
         };
         approvals.settle(&args.settings)?;
@@ -200,15 +151,10 @@ impl Approvals {
         *policy = self.permissions.settled(more, &self.hub.catalog());
     }
 
-    /// A turn begins; Ctrl-C at a question cancels it.
-    pub(crate) fn begin(&self, cancel: CancellationToken) {
-        *lock(&self.cancel) = cancel;
-    }
-
     /// Answers a question of the agent.
     pub(super) async fn decide(self: Arc<Self>, mut request: ApprovalRequest) -> Approval {
         let name = (request.server.clone(), request.tool.clone());
-        if request.reason == AskReason::Repeated && self.person.is_none() {
+        if request.reason == AskReason::Repeated && self.front.room().is_none() {
             // Where nobody can be asked, it is decided as if it were the first.
             let (tool, arguments) = (self.tool(&name), Some(&request.arguments));
             let decision = self.policy().decide(name.0.as_deref(), &name.1, tool.as_ref(), arguments);
@@ -229,24 +175,24 @@ impl Approvals {
         if self.yes && !led || (!each_time && same && !wants_approval(&request.arguments)) {
             return Approval::Approved;
         }
-        let Some(person) = &self.person else {
-            let why = nobody(&request);
-            if lock(&self.told).insert(why.clone()) {
-                output::warn(&why);
-            }
-            return Approval::Denied { reason: Some(for_the_model(request.reason)) };
-        };
         loop {
-            let question = self.question(&request, (&now, &changes), person.room());
-            let answer = person.ask(&question).await;
+            let Some(room) = self.front.room() else {
+                let why = nobody(&request);
+                if lock(&self.told).insert(why.clone()) {
+                    output::warn(&why);
+                }
+                return Approval::Denied { reason: Some(for_the_model(request.reason)) };
+            };
+            let question = self.question(&request, (&now, &changes), room);
+            let answer = self.front.approve(&question).await;
             let then = std::mem::replace(&mut now, self.definition(&name));
-            if !matches!(answer, Some(Answer::No(_)) | None) && hash(&now) != question.definition {
+            if !matches!(answer, Answer::No(_)) && hash(&now) != question.definition {
                 // Nobody has said yes to what the tool has become meanwhile.
                 changes = then.changes(&now);
                 continue;
             }
             return match answer {
-                Some(Answer::Always) if !each_time => {
+                Answer::Always if !each_time => {
                     // What the policy allows is the tool as it is now, from now on.
                     if request.reason == AskReason::Changed {
                         self.tool(&name).iter().for_each(|tool| self.permissions.accept(tool));
@@ -255,15 +201,10 @@ impl Approvals {
                     Approval::Approved
                 }
                 // What is asked about each time is approved one by one.
-                Some(Answer::Once | Answer::Always) => Approval::Approved,
-                Some(Answer::No(None)) => Approval::Denied { reason: None },
-                Some(Answer::No(Some(reason))) => {
+                Answer::Once | Answer::Always => Approval::Approved,
+                Answer::No(None) => Approval::Denied { reason: None },
+                Answer::No(Some(reason)) => {
                     Approval::Denied { reason: Some(format!("the user declined the call: {reason}")) }
-                }
-                None => {
-                    lock(&self.cancel).cancel();
-                    // The turn ends, and with it this question.
-                    std::future::pending().await
                 }
             };
         }
@@ -327,9 +268,6 @@ fn destroys(server: &Server, name: &str) -> bool {
 fn is_asked_each_time(reason: AskReason) -> bool {
     !matches!(reason, AskReason::FirstUse | AskReason::Changed | AskReason::Policy)
 }
-
-/// Most columns of a tool's name in a question.
-pub(super) const NAME: usize = 60;
 
 /// Says why a call was not run that nobody could be asked about, and what runs it.
 fn nobody(request: &ApprovalRequest) -> String {
@@ -403,6 +341,7 @@ fn nature(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::front::terminal;
 
     #[test]
     fn a_question_says_what_the_server_says_of_its_tool() {
@@ -449,5 +388,63 @@ mod tests {
         let yes = super::policy(&settings, true, &[approving]);
         assert_eq!(yes.decide(Some("web"), "search", None, None), Decision::Allow);
         assert_eq!(yes.decide(Some("files"), "delete_all", None, None), Decision::Deny);
+    }
+
+    #[test]
+    fn a_question_says_why_a_call_may_only_be_a_draft() {
+        for (reason, why) in [
+            (AskReason::Promoted, "The model only drafted the call in its reasoning. Run demo.f {}? [y/n] "),
+            (
+                AskReason::NoReasoningTag,
+                "No reasoning tag came, so the model may only have drafted the call. Run demo.f {}? [y/n] ",
+            ),
+            (
+                AskReason::FencedFirst,
+                "The call is in a code fence with prose after it and may be an example. Run demo.f {}? [y/n] ",
+            ),
+            (
+                AskReason::AfterProse,
+                "The call follows prose without a marker and may be an example. Run demo.f {}? [y/n] ",
+            ),
+            (AskReason::InALine, "The call does not begin its line and may be an example. Run demo.f {}? [y/n] "),
+            (
+                AskReason::Echoed,
+                "The call, or a text in it, is a copy from a result, a file, the description of another server or a message of the program. Run demo.f {}? [y/n] ",
+            ),
+            (
+                AskReason::InsteadOfRead,
+                "The call may change what the rejected call before it only wanted to read. Run demo.f {}? [y/n] ",
+            ),
+            (
+                AskReason::Repeated,
+                "The same call has already run, and nothing new came in between. Run demo.f {}? [y/n] ",
+            ),
+            (
+                AskReason::Policy,
+                "The tool does not say whether it changes anything, and nothing allows it yet.\nRun demo.f {}? [y/a/n] ",
+            ),
+        ] {
+            let mut request = ApprovalRequest::new("call_1", "f", serde_json::Map::new(), reason);
+            request.server = Some("demo".into());
+            let asked = Question {
+                id: request.id.clone(),
+                name: "demo.f".to_owned(),
+                why: super::why(&request, None, false),
+                body: Folded::of("{}", (80, 24)),
+                line: "{}".to_owned(),
+                is_doubtful: is_asked_each_time(reason),
+                definition: String::new(),
+            };
+            assert_eq!(terminal::question(&asked), why);
+            let (words, help) = terminal::words(asked.is_doubtful);
+            let has_always = reason == AskReason::Policy;
+            assert_eq!((words.contains(&"always"), help.contains(", a (yes")), (has_always, has_always), "{why}");
+            assert_eq!(
+                nobody(&request).contains("--allow"),
+                matches!(reason, AskReason::Policy | AskReason::NoReasoningTag),
+                "{}",
+                nobody(&request)
+            );
+        }
     }
 }

@@ -156,7 +156,7 @@ impl Session {
                 self.note(DIM, &format!("{size} tokens (o200k){}", fitted.unwrap_or_default()))
             }
             ["/think"] => {
-                let thoughts = self.display.thoughts();
+                let thoughts = self.front.display().thoughts();
                 let thoughts = if thoughts.is_empty() { "(no reasoning)".to_owned() } else { thoughts };
                 self.note(DIM, &thoughts)
             }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::future::join_all;
 
 use crate::base::{Failure, output, words::near};
-use crate::dialog::ask::Asker;
+use crate::front::Frontend;
 use crate::screen::{excerpt::names as shown_names, visible::word};
 use crate::servers::app::runtime;
 use crate::settings::{self, Place, Settings, learned, variable};
@@ -62,10 +62,10 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     /// Returns the endpoint and model of a place; without a URL, those that are found on this machine.
-    pub(crate) async fn choose(place: &Place, asker: Option<&Asker>) -> Result<Self, Failure> {
+    pub(crate) async fn choose(place: &Place, front: &dyn Frontend) -> Result<Self, Failure> {
         if place.url.is_none() {
             warn_of_variables();
-            return Ok(Endpoint::local(place, asker).await?.learned().await);
+            return Ok(Endpoint::local(place, front).await?.learned().await);
         }
         // Whether the URL is one is said before anything is asked.
         let mut endpoint = Endpoint::at(place)?;
@@ -76,7 +76,7 @@ impl Endpoint {
             }
             None => {
                 endpoint.list(true).await?;
-                endpoint = Endpoint::pick(&[endpoint], asker).await?;
+                endpoint = Endpoint::pick(&[endpoint], front).await?;
             }
         }
         Ok(endpoint.learned().await)
@@ -314,10 +314,10 @@ impl Endpoint {
     }
 
     /// Looks for a server on this machine.
-    async fn local(place: &Place, asker: Option<&Asker>) -> Result<Self, Failure> {
+    async fn local(place: &Place, front: &dyn Frontend) -> Result<Self, Failure> {
         // A key of the environment belongs to somebody else's endpoint.
         let there = Endpoint::all_local(place).await?;
-        let Some(model) = &place.model else { return Endpoint::pick(&there, asker).await };
+        let Some(model) = &place.model else { return Endpoint::pick(&there, front).await };
         let first =
             there.iter().find(|endpoint| endpoint.listed.iter().any(|info| info.id == *model)).unwrap_or(&there[0]);
         Ok(first.with_model(model))
@@ -348,7 +348,7 @@ impl Endpoint {
     }
 
     /// The only model of these endpoints, or the one that is chosen.
-    async fn pick(there: &[Endpoint], asker: Option<&Asker>) -> Result<Self, Failure> {
+    async fn pick(there: &[Endpoint], front: &dyn Frontend) -> Result<Self, Failure> {
         let of = |endpoint: &Endpoint| endpoint.listed.iter().map(|info| endpoint.with_model(&info.id)).collect();
         let all: Vec<Endpoint> = there.iter().flat_map::<Vec<_>, _>(of).collect();
         let Some(first) = all.first() else {
@@ -377,8 +377,11 @@ impl Endpoint {
             None => one.model.clone(),
         };
         let names: Vec<String> = all.iter().map(name).collect();
-        let asker = asker.ok_or_else(|| Failure::usage(format!("{several}; there are: {}", shown_names(&names))))?;
-        Ok(all[ask(&title, &names, asker).await?].clone())
+        if front.room().is_none() {
+            return Err(Failure::usage(format!("{several}; there are: {}", shown_names(&names))));
+        }
+        let at = front.choose(&title, &names).await?;
+        at.map(|at| all[at].clone()).ok_or_else(|| Failure::usage("no model was chosen: name one with --model"))
     }
 
     /// Returns the models of a server, or why it has none: what is the matter with it, if anything listens there.
@@ -496,24 +499,6 @@ pub(crate) fn local_models(patience: Duration) -> Vec<String> {
     there.into_iter().flat_map(|endpoint| endpoint.listed).map(|info| info.id).collect()
 }
 
-/// Asks which of the models is meant; returns its index.
-async fn ask(title: &str, models: &[String], asker: &Asker) -> Result<usize, Failure> {
-    output::tell_stderr(title);
-    for (n, model) in models.iter().enumerate() {
-        output::tell_stderr(format_args!("  {:>2}  {}", n + 1, word(model)));
-    }
-    let prompt = format!("Which one? [1-{}] ", models.len());
-    loop {
-        let Some(answer) = asker.answer(&prompt).await? else {
-            return Err(Failure::usage("no model was chosen: name one with --model"));
-        };
-        if let Some(place) = chosen(models, answer.trim()) {
-            return Ok(place);
-        }
-        output::warn(&format!("a number from 1 to {}, or a model's name", models.len()));
-    }
-}
-
 /// Returns `true` if a server is up and its model is not yet.
 fn is_loading(error: &ModelError) -> bool {
     // llama.cpp's answer; a 503 of another kind is not worth ten minutes of waiting.
@@ -531,27 +516,4 @@ fn nobody(tried: &[String], answered: bool) -> Failure {
          serve`; llama.cpp: `llama-server -m MODEL.gguf`), or name one with --base-url URL",
         tried.join("\n")
     ))
-}
-
-/// Returns the place of a model, by its number or its name.
-fn chosen(models: &[String], answer: &str) -> Option<usize> {
-    match answer.parse::<usize>() {
-        Ok(number) => number.checked_sub(1).filter(|place| *place < models.len()),
-        Err(_) => models.iter().position(|model| model == answer),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_model_is_chosen_by_number_or_name() {
-        let models = ["a:1".to_owned(), "7".to_owned()];
-        assert_eq!(chosen(&models, "2"), Some(1));
-        assert_eq!(chosen(&models, "a:1"), Some(0));
-        for wrong in ["0", "3", "", "a"] {
-            assert_eq!(chosen(&models, wrong), None, "{wrong}");
-        }
-    }
 }

@@ -49,7 +49,7 @@ impl Session {
             }
             [key, value] => {
                 let value = self.talk.set(key, value)?;
-                self.display.show_as(&self.talk.args.settings);
+                self.front.display().show_as(&self.talk.args.settings);
                 self.note(DIM, &format!("{key} = {}, for this folder", word(&value.to_string())))
             }
             _ => Err(Failure::usage(

@@ -4,7 +4,7 @@ use toolgraft_mcp::Hub;
 
 use super::attached::Attached;
 use crate::base::{Failure, media, words::near};
-use crate::dialog::elicit::Questions;
+use crate::front::Terminal;
 use crate::mcp::read;
 use crate::screen::visible::word as shown;
 use toolgraft::route::Toolbox;
@@ -63,7 +63,7 @@ pub(super) async fn read(
     question: &str,
     hub: &Hub,
     untrusted: &[String],
-    questions: Option<&Questions>,
+    terminal: Option<&Terminal>,
 ) -> Result<Attached, Failure> {
     let mut attached = Attached::default();
     for (server, uri) in &mentions(question, hub)? {
@@ -74,7 +74,7 @@ pub(super) async fn read(
                  message: let the model read it"
             )));
         }
-        let outcome = read::resource(hub, (server, uri), questions).await;
+        let outcome = read::resource(hub, (server, uri), terminal).await;
         if !outcome.is_result() {
             return Err(Failure::job(format!("{name}: {}", outcome.text.trim_end())));
         }

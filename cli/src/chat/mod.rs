@@ -11,7 +11,7 @@
 //! one question ────────────────────────────────────────────────────────┤
 //! repl: dialog/line ─▶ a line ─▶ commands (`/…`) or a question ──────────────┘
 //!                                                                      ▼
-//!            approve ◀── may this call run? ── the agent's turn ── events ─▶ display (live, summary)
+//!            approve ◀── may this call run? ── the agent's turn ── events ─▶ front (display, summary)
 //!                                                                      └──▶ files (record, trace), saved
 //! ```
 
@@ -19,7 +19,6 @@ mod approve;
 mod args;
 mod attached;
 mod commands;
-mod display;
 mod endpoint;
 mod files;
 mod here;
@@ -28,7 +27,6 @@ mod mcp;
 mod mentioned;
 mod repl;
 mod session;
-mod summary;
 mod talk;
 mod template;
 
@@ -38,7 +36,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::{Failure, input as texts, output};
-use crate::dialog::{ask::Asker, elicit::Questions};
+use crate::dialog::ask::Asker;
+use crate::front::{Display, Frontend, Shelf, Terminal, elicitor};
 use crate::labels;
 use crate::screen::{DIM, full_name};
 use crate::servers;
@@ -47,8 +46,6 @@ use crate::servers::{existing::Existing, starting};
 use crate::sessions::{Store, said, saved::Saved};
 use crate::settings::{Reader, Source};
 use crate::terminal::tty::Tty;
-use approve::{AtTerminal, LastBox};
-use display::Display;
 use files::Files;
 use session::{Ended, Session};
 use toolgraft::Conversation;
@@ -58,8 +55,9 @@ use toolgraft::outcome::Status;
 use toolgraft::route::Toolbox;
 use toolgraft_mcp::Hub;
 
-pub(crate) use approve::{Answer, Approvals, Person, Question, warn_unmatched};
+pub(crate) use approve::{Approvals, warn_unmatched};
 pub(super) use args::ChatArgs;
+use args::OutputArgs;
 pub(crate) use args::{EndpointArgs, EndpointOrUrl, TalkArgs};
 pub(crate) use attached::Attached;
 pub(crate) use endpoint::{Endpoint, local_models};
@@ -104,19 +102,18 @@ pub(super) fn run(mut args: ChatArgs) -> Result<(), Failure> {
     // Dropped last: it puts the terminal back as it was.
     let tty = Tty::open().map(Arc::new);
     let app = App::start(Asker::new(tty.as_ref()))?.showing(!args.output.quiet && !args.output.json);
-    let endpoint = app.wait(Endpoint::choose(&place, app.asker.as_ref()))?;
+    let existing = Existing::of(&config);
+    let may_keep = settings.sessions.unwrap_or(true) && !args.conversation.no_session;
+    let shelf = may_keep.then(Shelf::of_user).flatten();
+    let OutputArgs { quiet, json, schema } = &args.output;
+    let shown = (*quiet, schema.is_some());
+    let display = Display::new(shown, &args.talk.settings, (in_conversation, shelf), existing.clone());
+    let front = Arc::new(Terminal::new(app.asker.clone(), display, *json));
+    let endpoint = app.wait(Endpoint::choose(&place, &*front))?;
     let files = Files::begin(&args, &endpoint, &config.secrets())?;
     let endpoint = endpoint.traced(files.tracer.clone());
     let in_session = files.clone();
-    let existing = Existing::of(&config);
-    let may_keep = settings.sessions.unwrap_or(true) && !args.conversation.no_session;
-    let shelf = may_keep.then(display::Shelf::of_user).flatten();
-    let above = LastBox::default();
-    let display =
-        Display::new((&args.output, &args.talk.settings), (in_conversation, shelf), (existing.clone(), above.clone()));
-    let (signals, asker) = (app.signals.clone(), app.asker.clone());
-    let questions = Questions::new(asker.clone());
-    let asked = questions.clone();
+    let signals = app.signals.clone();
     // Where results are shown, so that nothing is lost.
     let shows = !args.output.quiet;
     let hub = Hub::builder()
@@ -124,7 +121,7 @@ pub(super) fn run(mut args: ChatArgs) -> Result<(), Failure> {
         .trust(&place.trust)
         .keep_media(true)
         .by_audience(shows)
-        .elicitor(move |request| asked.clone().answer(request));
+        .elicitor(elicitor(front.clone()));
     // A question that is there waits for all of them.
     let patience = if in_conversation { starting::PATIENCE } else { Duration::MAX };
     let is_shown = shows && !args.output.json;
@@ -134,7 +131,7 @@ pub(super) fn run(mut args: ChatArgs) -> Result<(), Failure> {
             let mut lines = repl::prompt(&hub, keeps_history)?;
             let mut first = None;
             if starting::goes_on(&hub) {
-                first = repl::first_line(&hub, &mut lines, (asker.as_ref(), &signals), is_shown).await?;
+                first = repl::first_line(&hub, &mut lines, (front.asker.as_ref(), &signals), is_shown).await?;
                 if first.is_none() {
                     return Ok(());
                 }
@@ -148,17 +145,15 @@ pub(super) fn run(mut args: ChatArgs) -> Result<(), Failure> {
         servers::report_failed(&hub.servers());
         servers::refuse_strangers(&args.talk.settings.untrusted, &hub.servers())?;
         warn_unmatched(&args.talk.settings, &hub.catalog());
-        let person = asker.clone().map(|asker| Box::new(AtTerminal { asker, above }) as Box<dyn Person>);
-        let approvals = Approvals::new(&args.talk, person, (hub.clone(), existing))?;
-        let asked = (approvals, questions);
-        let mut session = Session::new(args, (hub, endpoint), display, asked, (tty, signals), in_session)?;
+        let approvals = Approvals::new(&args.talk, front.clone(), (hub.clone(), existing))?;
+        let mut session = Session::new(args, (hub, endpoint), (front, approvals), (tty, signals), in_session)?;
         session.keep(keeping, begun)?;
         session.talk.attach(attached);
         match (question, prompt) {
-            (Some(question), _) => one(&mut session, question, &typed, asker.is_some()).await,
+            (Some(question), _) => one(&mut session, question, &typed).await,
             (None, Some(prompt)) => {
                 repl::greet(&mut session)?;
-                repl::run(&mut session, asker.as_ref(), prompt).await?;
+                repl::run(&mut session, prompt).await?;
                 session.say_kept()
             }
             (None, None) => Ok(()),
@@ -190,9 +185,9 @@ fn warn_of_files(args: &ChatArgs) {
     }
 }
 
-/// Asks one question. If nobody could be asked about its last call (not `asks`), the command fails, whatever the
+/// Asks one question. If nobody could be asked about its last call, the command fails, whatever the
 /// model answers: a script has to know that the call did not run.
-async fn one(session: &mut Session, question: User, typed: &str, asks: bool) -> Result<(), Failure> {
+async fn one(session: &mut Session, question: User, typed: &str) -> Result<(), Failure> {
     if !session.output.quiet && !session.output.json {
         let about = format!("{} · {}", session.talk.about(), session.tools_line());
         session.note(DIM, &about)?;
@@ -202,7 +197,7 @@ async fn one(session: &mut Session, question: User, typed: &str, asks: bool) -> 
         Ended::Left => Err(Failure::interrupted("Ctrl-C")),
         Ended::Finished(finished) if finished.reason.is_answer() => {
             match unallowed(&finished.conversation, session.last_asked.as_deref()) {
-                Some(tool) if !asks => Err(Failure::job(format!(
+                Some(tool) if session.front.room().is_none() => Err(Failure::job(format!(
                     "{tool} was not run, and no call followed it: the answer may be incomplete"
                 ))),
                 _ => Ok(()),

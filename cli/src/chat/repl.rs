@@ -64,7 +64,6 @@ pub(super) async fn first_line(
 /// Talks until somebody leaves. The first line may have been typed already.
 pub(super) async fn run(
     session: &mut Session,
-    asker: Option<&Asker>,
     (mut prompt, mut first): (Prompt, Option<Typed>),
 ) -> Result<(), Failure> {
     // Ctrl-C pressed in a row, without a line between.
@@ -72,7 +71,7 @@ pub(super) async fn run(
     loop {
         // A question that was taken back still waits for its line.
         let mut ahead = String::new();
-        if let Some(asker) = asker {
+        if let Some(asker) = &session.front.asker {
             drop(asker.floor().await);
             ahead = asker.typed_ahead();
         }
@@ -95,7 +94,7 @@ pub(super) async fn run(
         if line.is_empty() {
             continue;
         }
-        match answer(session, &line, prompt.take_pasted(), asker).await {
+        match answer(session, &line, prompt.take_pasted()).await {
             Ok(Next::Prompt) => {}
             Ok(Next::Cancelled) => interrupts = 1,
             Ok(Next::Leave) => return Ok(()),
@@ -116,12 +115,7 @@ enum Next {
     Leave,
 }
 
-async fn answer(
-    session: &mut Session,
-    line: &str,
-    pasted: Vec<String>,
-    asker: Option<&Asker>,
-) -> Result<Next, Failure> {
+async fn answer(session: &mut Session, line: &str, pasted: Vec<String>) -> Result<Next, Failure> {
     if !line.starts_with('/') {
         let Line { said, typed, files } = Line::of(line, pasted);
         session.mention(&typed).await?;
@@ -140,7 +134,7 @@ async fn answer(
             let id = session.talk.keeping.as_ref().map(|keeping| keeping.id.clone());
             let id = id.ok_or_else(|| Failure::usage("this conversation is not kept: /clear begins a new one"))?;
             let nobody = || Failure::usage(format!("nobody can be asked here: `toolgraft log remove {id}` deletes it"));
-            let asker = asker.ok_or_else(nobody)?;
+            let asker = session.front.asker.as_ref().ok_or_else(nobody)?;
             let choice = Choice::yes_or_no("Delete this conversation, for good? [y/n] ", None);
             let is_agreed = matches!(asker.floor().await.choose(choice).await, Ok(("yes", _)));
             if is_agreed {
@@ -152,7 +146,7 @@ async fn answer(
         ChatCommand::Edit(text) => {
             // Ctrl-C in the editor is the editor's.
             let interrupts = session.signals.take_interrupts();
-            let floor = match asker {
+            let floor = match &session.front.asker {
                 Some(asker) => Some(asker.floor().await),
                 None => None,
             };
@@ -168,7 +162,7 @@ async fn answer(
         }
         ChatCommand::McpPrompt(at, typed) => {
             let prompt = session.talk.hub.prompts()[at].clone();
-            server_prompt(session, &prompt, &typed, asker).await
+            server_prompt(session, &prompt, &typed).await
         }
         ChatCommand::Other(words) => {
             let interrupts = session.signals.take_interrupts();
@@ -190,12 +184,7 @@ fn next(ended: Ended) -> Next {
 }
 
 /// Sends a server's prompt to the model.
-async fn server_prompt(
-    session: &mut Session,
-    prompt: &McpPrompt,
-    typed: &[String],
-    asker: Option<&Asker>,
-) -> Result<Next, Failure> {
+async fn server_prompt(session: &mut Session, prompt: &McpPrompt, typed: &[String]) -> Result<Next, Failure> {
     if session.talk.args.settings.untrusted.contains(&prompt.server) {
         return Err(Failure::usage(format!(
             "{}.{}: its server is untrusted (--untrusted), and a prompt would become your own message",
@@ -210,7 +199,8 @@ async fn server_prompt(
         // As `toolgraft mcp get` says it.
         let unasked = || Failure::usage(format!("the prompt {:?} also needs {}=…", prompt.name, missing.name));
         let what = missing.description.as_ref().map(|d| format!(" ({d})")).unwrap_or_default();
-        let asked = asker.ok_or_else(unasked)?.ask(&word(&format!("{}{what}: ", missing.name))).await;
+        let asker = session.front.asker.as_ref().ok_or_else(unasked)?;
+        let asked = asker.ask(&word(&format!("{}{what}: ", missing.name))).await;
         let Some(value) = asked else { return Ok(Next::Prompt) };
         arguments.insert(missing.name.clone(), Value::String(value.trim().to_owned()));
     }
@@ -248,7 +238,7 @@ async fn filled(
     tokio::select! {
         biased;
         () = interrupts.next() => Ok(None),
-        messages = session.questions.watch(hub, what, hub.prompt(&prompt.server, &prompt.name, arguments)) => {
+        messages = session.front.watch(hub, what, hub.prompt(&prompt.server, &prompt.name, arguments)) => {
             messages.map(Some).map_err(Failure::job)
         }
     }

@@ -9,7 +9,6 @@ use futures::StreamExt;
 
 use super::approve::Approvals;
 use super::args::{ChatArgs, OutputArgs};
-use super::display::Display;
 use super::endpoint::Endpoint;
 use super::files::Files;
 use super::kept::Keeping;
@@ -17,7 +16,7 @@ use super::mentioned;
 use super::talk::Talk;
 use crate::base::output::{self, written};
 use crate::base::{Failure, media, reader, signals::Signals};
-use crate::dialog::elicit::{Questions, over};
+use crate::front::{Frontend, Terminal};
 use crate::screen::{BAD, DIM};
 use crate::sessions::saved::{Saved, outcome_of};
 use crate::terminal::tty::Tty;
@@ -38,9 +37,8 @@ pub(super) enum Ended {
 pub(super) struct Session {
     pub(super) talk: Talk,
     pub(super) output: OutputArgs,
-    pub(super) display: Display,
     pub(super) signals: Signals,
-    pub(super) questions: Arc<Questions>,
+    pub(super) front: Arc<Terminal>,
     pub(super) files: Files,
     tty: Option<Arc<Tty>>,
     /// The call that the user was asked about last, if any.
@@ -52,22 +50,21 @@ impl Session {
     pub(super) fn new(
         args: ChatArgs,
         (hub, endpoint): (Arc<Hub>, Endpoint),
-        display: Display,
-        (approvals, questions): (Arc<Approvals>, Arc<Questions>),
+        (front, approvals): (Arc<Terminal>, Arc<Approvals>),
         (tty, signals): (Option<Arc<Tty>>, Signals),
         files: Files,
     ) -> Result<Self, Failure> {
         let ChatArgs { talk, output, .. } = args;
         let talk = Talk::new((talk, output.schema.clone()), (hub, endpoint), approvals)?;
         talk.warn_over_budget()?;
-        Ok(Session { talk, output, display, signals, questions, files, tty, last_asked: None })
+        Ok(Session { talk, output, front, signals, files, tty, last_asked: None })
     }
 
     /// Keeps the conversation by itself from now on, and goes on with an earlier one.
     pub(super) fn keep(&mut self, keeping: Option<Keeping>, gone_on: Option<Saved>) -> Result<(), Failure> {
         self.talk.keeping = keeping;
         gone_on.into_iter().try_for_each(|saved| self.talk.go_on(saved))?;
-        self.display.know(&self.talk.conversation);
+        self.front.display().know(&self.talk.conversation);
         Ok(())
     }
 
@@ -86,11 +83,11 @@ impl Session {
 
     /// Shows a call with all of its arguments, by the number in its box.
     pub(super) fn open_call(&mut self, number: usize) -> Result<(), Failure> {
-        let id = self.display.call_of(number).map(str::to_owned);
+        let id = self.front.display().call_of(number).map(str::to_owned);
         let calls = self.talk.conversation.messages().flat_map(|message| message.calls());
         let call = calls.into_iter().find(|call| Some(&call.id) == id.as_ref()).map(|call| call.call.clone());
         let call = call.ok_or_else(|| Failure::usage(format!("no call {number} in this conversation")))?;
-        written(self.display.open_call(number, &call))
+        written(self.front.display().open_call(number, &call))
     }
 
     /// Writes what came with a result to files: its images, audio and blobs, or its text.
@@ -102,7 +99,7 @@ impl Session {
 
     /// Returns an outcome, by the number in its box.
     pub(super) fn outcome(&self, number: usize) -> Result<&Outcome, Failure> {
-        let found = self.display.call_of(number).and_then(|id| outcome_of(&self.talk.conversation, id));
+        let found = self.front.display().call_of(number).and_then(|id| outcome_of(&self.talk.conversation, id));
         found.ok_or_else(|| Failure::usage(format!("no result {number} in this conversation")))
     }
 
@@ -113,7 +110,7 @@ impl Session {
         let attached = tokio::select! {
             biased;
             () = interrupts.next() => return Err(Failure::interrupted("Ctrl-C")),
-            read = mentioned::read(question, &self.talk.hub, untrusted, Some(&self.questions)) => read?,
+            read = mentioned::read(question, &self.talk.hub, untrusted, Some(&self.front)) => read?,
         };
         drop(interrupts);
         self.talk.attach(attached);
@@ -138,11 +135,10 @@ impl Session {
         };
         let (interrupts, ending) = (self.signals.take_interrupts(), self.signals.hold());
         let cancel = run.cancellation();
-        self.talk.approvals.begin(cancel.clone());
-        let mut pauses = self.questions.begin(cancel.clone());
+        let front = self.front.clone();
+        let _over = front.begin(cancel.clone());
         let mut servers = self.talk.hub.states();
-        let mut question_over = None;
-        self.display.begin(&self.talk.conversation, self.talk.hub.catalog().tools().next().is_some());
+        self.front.display().begin(&self.talk.conversation, self.talk.hub.catalog().tools().next().is_some());
         if let Some(tty) = &self.tty {
             tty.echo(false);
         }
@@ -155,7 +151,7 @@ impl Session {
                 cancel.cancel();
             }
             let event = tokio::select! {
-                // Signals, the reader and open questions come before events of the model, which may be
+                // Signals and the reader come before events of the model, which may be
                 // ready without a pause.
                 biased;
                 () = interrupts.next() => {
@@ -177,23 +173,13 @@ impl Session {
                     broken = Some(Failure::ReaderGone);
                     continue;
                 }
-                () = until(self.display.due()) => {
-                    note_failure(&mut broken, self.display.send_words());
-                    continue;
-                }
-                Some(pause) = pauses.recv() => {
-                    note_failure(&mut broken, self.display.pause());
-                    let _ = pause.begun.send(());
-                    question_over = Some(pause.over);
-                    continue;
-                }
-                () = over(&mut question_over) => {
-                    note_failure(&mut broken, self.display.go_on());
+                () = until(self.front.display().due()) => {
+                    note_failure(&mut broken, self.front.display().send_words());
                     continue;
                 }
                 Some(event) = servers.next() => {
                     if let ServerEventKind::Progress { progress, total, message, .. } = event.kind {
-                        note_failure(&mut broken, self.display.progress(&event.server, progress, total, message));
+                        note_failure(&mut broken, self.front.display().progress(&event.server, progress, total, message));
                     }
                     continue;
                 }
@@ -226,11 +212,7 @@ impl Session {
         if let AgentEvent::ApprovalAsked(request) = &event {
             self.last_asked = Some(request.id.clone());
         }
-        match event {
-            event if self.output.json => output::emit_json(&event),
-            AgentEvent::Finished(finished) => written(self.display.finished(&finished)),
-            event => written(self.display.event(event)),
-        }
+        self.front.event(event)
     }
 
     fn end(&mut self, finished: Box<Finished>, before: Conversation) -> Result<Ended, Failure> {
@@ -252,7 +234,7 @@ impl Session {
 
     /// A line of our own.
     pub(super) fn note(&mut self, style: Style, text: &str) -> Result<(), Failure> {
-        written(self.display.note(style, text))
+        written(self.front.display().note(style, text))
     }
 }
 

@@ -7,16 +7,12 @@
 
 mod form;
 
-use std::sync::{Arc, Mutex};
-
 use serde_json::Map;
-use tokio::sync::{mpsc, oneshot};
-use tokio_util::sync::CancellationToken;
 
 use form::{PageField, line};
 
-use crate::base::{lock, output};
-use crate::dialog::ask::{Asker, Choice, Floor, Unanswered};
+use crate::base::output;
+use crate::dialog::ask::{Choice, Floor, Unanswered};
 use crate::screen::visible::{packed, word};
 use crate::screen::{Frame, beginning, boxes};
 use crate::terminal;
@@ -25,73 +21,30 @@ use toolgraft_mcp::{FieldError, Form, FormField, InputAnswer, InputKind, InputRe
 /// Most characters of a request that are shown.
 const SHOWN: usize = 8_000;
 
-/// Answers the servers' questions.
-pub(crate) struct Questions {
-    asker: Option<Asker>,
-    turn: Mutex<Option<Turn>>,
+/// Declines a question that nobody can be asked.
+pub(crate) fn decline(request: &InputRequest) -> InputAnswer {
+    let message = format!("{:?}", line(&request.message));
+    output::warn(&format!(
+        "{} asks for input ({message}), and there is no terminal to ask on: it was declined",
+        line(&request.server)
+    ));
+    InputAnswer::Decline
 }
 
-/// The turn during which a server asks.
-struct Turn {
-    cancel: CancellationToken,
-    display: mpsc::UnboundedSender<Pause>,
+/// Asks a question of a server.
+pub(crate) async fn ask(floor: &Floor, request: &InputRequest) -> Result<InputAnswer, Unanswered> {
+    match &request.kind {
+        InputKind::Form(form) => fill_in(floor, request, form).await,
+        InputKind::Url { host, .. } => consent(floor, request, &line(host)).await,
+        // A kind of a later version of the protocol cannot be shown.
+        _ => Ok(InputAnswer::Decline),
+    }
 }
 
-/// Whatever is shown makes room for a question, from `begun` until `over` is told or dropped.
-pub(crate) struct Pause {
-    pub(crate) begun: oneshot::Sender<()>,
-    pub(crate) over: oneshot::Receiver<()>,
-}
-
-impl Questions {
-    pub(crate) fn new(asker: Option<Asker>) -> Arc<Self> {
-        Arc::new(Questions { asker, turn: Mutex::default() })
-    }
-
-    /// A turn begins: Ctrl-C at a question cancels it, and what it shows makes room for
-    /// questions, as long as the receiver is there.
-    pub(crate) fn begin(&self, cancel: CancellationToken) -> mpsc::UnboundedReceiver<Pause> {
-        let (display, pauses) = mpsc::unbounded_channel();
-        *lock(&self.turn) = Some(Turn { cancel, display });
-        pauses
-    }
-
-    /// Answers a question of a server.
-    pub(crate) async fn answer(self: Arc<Self>, request: InputRequest) -> InputAnswer {
-        let Some(asker) = &self.asker else {
-            let message = format!("{:?}", line(&request.message));
-            output::warn(&format!(
-                "{} asks for input ({message}), and there is no terminal to ask on: it was declined",
-                line(&request.server)
-            ));
-            return InputAnswer::Decline;
-        };
-        // First the right to ask: until another question is answered, the display need not stop.
-        let floor = asker.floor().await;
-        let _pause = self.pause().await;
-        let answer = match &request.kind {
-            InputKind::Form(form) => fill_in(&floor, &request, form).await,
-            InputKind::Url { host, .. } => consent(&floor, &request, &line(host)).await,
-            // A kind of a later version of the protocol cannot be shown.
-            _ => return InputAnswer::Decline,
-        };
-        answer.unwrap_or_else(|unanswered| {
-            if let (Unanswered::Interrupted, Some(turn)) = (unanswered, &*lock(&self.turn)) {
-                turn.cancel.cancel();
-            }
-            output::note(&format!("({} is told that you dismissed its question)", line(&request.server)));
-            InputAnswer::Cancel
-        })
-    }
-
-    /// Waits until there is room for a question.
-    async fn pause(&self) -> Option<oneshot::Sender<()>> {
-        let display = lock(&self.turn).as_ref().map(|turn| turn.display.clone())?;
-        let ((begun, has_begun), (end, over)) = (oneshot::channel(), oneshot::channel());
-        display.send(Pause { begun, over }).ok()?;
-        has_begun.await.ok()?;
-        Some(end)
-    }
+/// Answers a question that the user has put away.
+pub(crate) fn dismiss(request: &InputRequest) -> InputAnswer {
+    output::note(&format!("({} is told that you dismissed its question)", line(&request.server)));
+    InputAnswer::Cancel
 }
 
 /// A server's question, as a terminal and a page show it.
@@ -148,18 +101,6 @@ fn looks_alike(host: &str) -> Option<String> {
         // The prefix of an internationalised label, in which Cyrillic letters may imitate Latin ones.
         .any(|label| label.starts_with("xn--"))
         .then(|| format!("the host has letters that look like other letters: {host}"))
-}
-
-/// Waits until a question is over, if there is one.
-pub(crate) async fn over(question: &mut Option<oneshot::Receiver<()>>) {
-    match question {
-        Some(over) => {
-            // Dropped, it is over too.
-            let _ = over.await;
-            *question = None;
-        }
-        None => std::future::pending().await,
-    }
 }
 
 /// Shows the title of a question above what the server says, in a box; then, for a page, its address, which is

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use crate::base::{Failure, input, output, programs::found, secret::secret, signals::Signals};
 use crate::chat::{Endpoint, EndpointArgs};
 use crate::dialog::ask::Asker;
+use crate::front::Terminal;
 use crate::screen::visible::word;
 use crate::serve::{self, ServeModelArgs};
 use crate::servers::app::App;
@@ -84,7 +85,8 @@ pub(crate) fn run(args: LaunchArgs) -> Result<ExitCode, Failure> {
     let mut place = args.endpoint.place(&settings)?;
     place.key = place.key_or("TOOLGRAFT_UPSTREAM_KEY");
     let mut app = App::start(Asker::at_terminal())?;
-    let endpoint = app.wait(async { Endpoint::choose(&place, app.asker.as_ref()).await?.reached().await })?;
+    let endpoint = app
+        .wait(async { Endpoint::choose(&place, &Terminal::without_turns(app.asker.clone())).await?.reached().await })?;
     let asked = Asked::read(&args.env, &endpoint)?;
     // The program has the terminal from here on.
     app.asker = None;

@@ -1,12 +1,14 @@
 //! `toolgraft mcp call`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
 use crate::base::{Failure, media, output};
-use crate::dialog::{ask::Asker, elicit::Questions};
+use crate::dialog::ask::Asker;
+use crate::front::{Terminal, elicitor};
 use crate::servers::{self, ServerArgs, app::App, given::Given};
 use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
@@ -53,7 +55,7 @@ impl ResultArgs {
         &self,
         server: &str,
         asked: (&str, &str),
-        job: impl AsyncFnOnce(&Hub, &Questions) -> Result<Outcome, Failure>,
+        job: impl AsyncFnOnce(&Hub, &Terminal) -> Result<Outcome, Failure>,
     ) -> Result<(), Failure> {
         self.output.as_deref().map_or(Ok(()), |file| media::check_place("--output", file))?;
         let outcome = with_server(&self.servers, (server, self.output.is_some()), job)?;
@@ -65,7 +67,7 @@ impl ResultArgs {
 pub(crate) fn run(args: CallToolArgs) -> Result<(), Failure> {
     let given = Given::read(&args.arguments)?;
     let (server, tool) = (args.server.as_str(), args.tool.as_str());
-    args.result.run(server, ("tool", tool), async |hub, questions| called(hub, (server, tool), given, questions).await)
+    args.result.run(server, ("tool", tool), async |hub, terminal| called(hub, (server, tool), given, terminal).await)
 }
 
 /// Calls a tool of a server.
@@ -73,7 +75,7 @@ async fn called(
     hub: &Hub,
     (server, tool): (&str, &str),
     given: Given,
-    questions: &Questions,
+    terminal: &Terminal,
 ) -> Result<Outcome, Failure> {
     let catalog = hub.catalog();
     let found = catalog.find(Some(server), tool).map_err(|not_found| {
@@ -82,23 +84,22 @@ async fn called(
     })?;
     let arguments = given.of_tool(found.tool)?;
     let invocation = Invocation::new(tool).with_server(server).with_arguments(arguments);
-    Ok(questions.watch(hub, format!("running {server}.{tool}"), hub.call(invocation)).await)
+    Ok(terminal.watch(hub, format!("running {server}.{tool}"), hub.call(invocation)).await)
 }
 
 /// Does a job with one server, once it is ready. What it asks meanwhile is asked at the terminal.
 pub(super) fn with_server<T>(
     servers: &ServerArgs,
     (server, keeps_media): (&str, bool),
-    job: impl AsyncFnOnce(&Hub, &Questions) -> Result<T, Failure>,
+    job: impl AsyncFnOnce(&Hub, &Terminal) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let hub = Hub::builder().config(servers::only(servers.load()?, server)?).keep_media(keeps_media);
     let app = App::start(Asker::at_terminal())?;
-    let questions = Questions::new(app.asker.clone());
-    let asked = questions.clone();
-    let hub = hub.elicitor(move |request| asked.clone().answer(request));
+    let terminal = Arc::new(Terminal::without_turns(app.asker.clone()));
+    let hub = hub.elicitor(elicitor(terminal.clone()));
     app.with_hub_within(Duration::MAX, hub, async move |hub| {
         servers::demand_ready(&hub)?;
-        job(&hub, &questions).await
+        job(&hub, &terminal).await
     })
 }
 

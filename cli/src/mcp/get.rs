@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::base::{Failure, output, words};
-use crate::dialog::elicit::Questions;
+use crate::front::Terminal;
 use crate::mcp::call;
 use crate::screen::excerpt::names as shown_names;
 use crate::servers::ServerArgs;
@@ -35,8 +35,8 @@ pub(crate) struct GetArgs {
 /// Runs `toolgraft mcp get`.
 pub(crate) fn run(args: GetArgs) -> Result<(), Failure> {
     let (server, name) = (args.server.as_str(), args.prompt.as_str());
-    let messages = call::with_server(&args.servers, (server, false), async |hub, questions| {
-        filled(hub, (server, name), &args.arguments, questions).await
+    let messages = call::with_server(&args.servers, (server, false), async |hub, terminal| {
+        filled(hub, (server, name), &args.arguments, terminal).await
     })?;
     show(&messages, (server, name), args.json)
 }
@@ -46,7 +46,7 @@ async fn filled(
     hub: &Hub,
     (server, name): (&str, &str),
     words: &[String],
-    questions: &Questions,
+    terminal: &Terminal,
 ) -> Result<Vec<PromptMessage>, Failure> {
     let prompts = hub.prompts();
     let prompt = prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| unknown(name, &prompts))?;
@@ -57,7 +57,7 @@ async fn filled(
         return Err(Failure::usage(format!("the prompt {name:?} also needs {}", shown_names(missing))));
     }
     let what = format!("filling in {server}.{name}");
-    questions.watch(hub, what, hub.prompt(server, name, arguments)).await.map_err(Failure::job)
+    terminal.watch(hub, what, hub.prompt(server, name, arguments)).await.map_err(Failure::job)
 }
 
 /// Prints what a prompt of a server says.

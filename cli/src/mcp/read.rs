@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::call::ResultArgs;
 use crate::base::Failure;
-use crate::dialog::elicit::Questions;
+use crate::front::Terminal;
 use toolgraft::Outcome;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft::tools::ACCESS_RESOURCE;
@@ -27,15 +27,15 @@ pub(crate) struct ReadArgs {
 /// Runs `toolgraft mcp read`.
 pub(crate) fn run(args: ReadArgs) -> Result<(), Failure> {
     let (server, uri) = (args.server.as_str(), args.uri.as_str());
-    let read = async |hub: &Hub, questions: &Questions| Ok(resource(hub, (server, uri), Some(questions)).await);
+    let read = async |hub: &Hub, terminal: &Terminal| Ok(resource(hub, (server, uri), Some(terminal)).await);
     args.result.run(server, ("uri", uri), read)
 }
 
-/// Reads a resource of a server; with `questions` the terminal shows that it does.
-pub(crate) async fn resource(hub: &Hub, (server, uri): (&str, &str), questions: Option<&Questions>) -> Outcome {
+/// Reads a resource of a server; with `terminal` the terminal shows that it does.
+pub(crate) async fn resource(hub: &Hub, (server, uri): (&str, &str), terminal: Option<&Terminal>) -> Outcome {
     let invocation = Invocation::new(ACCESS_RESOURCE).with_server(server).with_arguments(json!({ "uri": uri }));
-    match questions {
-        Some(questions) => questions.watch(hub, format!("reading {uri}"), hub.call(invocation)).await,
+    match terminal {
+        Some(terminal) => terminal.watch(hub, format!("reading {uri}"), hub.call(invocation)).await,
         None => hub.call(invocation).await,
     }
 }

@@ -40,6 +40,7 @@ use self::trial::{Bench, Unasked};
 use crate::base::{Failure, input, output};
 use crate::chat::{Endpoint, EndpointOrUrl};
 use crate::dialog::ask::Asker;
+use crate::front::Terminal;
 use crate::screen::live::{Live, ScreenPlace};
 use crate::servers::app::App;
 use crate::settings::saved_profiles::{self, SavedProfile};
@@ -130,7 +131,7 @@ pub(crate) fn run(mut args: ProbeArgs) -> Result<(), Failure> {
     args.settings = args.set.under(options, &[Reader::Probe])?.resolve(&Source::EVERYWHERE)?;
     let place = args.endpoint.flags().place(&args.settings)?;
     let app = App::start(Asker::at_terminal())?;
-    let endpoint = app.wait(Endpoint::choose(&place, app.asker.as_ref()))?;
+    let endpoint = app.wait(Endpoint::choose(&place, &Terminal::without_turns(app.asker.clone())))?;
     if args.diagnose {
         return diagnose::run(&endpoint, &app, endpoint.profile(&args.settings), args.json);
     }

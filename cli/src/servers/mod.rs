@@ -12,7 +12,6 @@ pub(crate) mod starting;
 pub(crate) mod status;
 pub(crate) mod tool_file;
 pub(crate) mod trust;
-mod watch;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

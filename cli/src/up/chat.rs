@@ -11,14 +11,14 @@ use super::common::{Common, Refusal};
 use super::person::AtPage;
 use crate::base::{Failure, lock, written::Written};
 use crate::chat::{Attached, Talk};
+use crate::front::Frontend;
 use crate::labels;
-use crate::servers::existing::Existing;
 use crate::servers::starting::{self, StartingServers};
 use crate::sessions::{
     Kept,
     said::{Line, words},
 };
-use crate::view::{Step, TurnSteps, history, pictures_of};
+use crate::view::{Step, history, pictures_of};
 use toolgraft::agent::{Run, StopReason};
 use toolgraft::conversation::HistoryEntry;
 use toolgraft::transcript::{self, Recorder, Recording};
@@ -39,7 +39,6 @@ pub(super) struct Chat {
     /// The fields of a step with the model, its endpoint and profile, the title and the system text.
     about: Mutex<Value>,
     note: Option<String>,
-    existing: Existing,
     /// The hub, if some of its servers were still starting when this was begun.
     early: Mutex<Option<Arc<Hub>>>,
 }
@@ -61,7 +60,6 @@ impl Chat {
             cancel: Mutex::default(),
             recorded: Mutex::new(recorded),
             note,
-            existing: common.existing.clone(),
             early: Mutex::new(starting::goes_on(&common.hub).then(|| common.hub.clone())),
         }
     }
@@ -187,7 +185,6 @@ impl Chat {
         }
         let run = talk.begin(lock(&self.recorded).as_ref().map(|(recorder, _)| recorder))?;
         let cancel = run.cancellation();
-        talk.approvals.begin(cancel.clone());
         *lock(&self.cancel) = Some(cancel.clone());
         // It may have been stopped before there was a run to cancel.
         if stop.is_cancelled() {
@@ -294,18 +291,15 @@ impl Chat {
 
     /// Tells all windows the steps of a turn, and takes over its end; returns the last step.
     async fn follow(&self, mut run: Run, talk: &mut Talk, before: Conversation) -> Step {
-        let mut steps = TurnSteps::new(&self.existing);
         while let Some(event) = run.next().await {
-            if let AgentEvent::Outcome { id, outcome } = &event {
-                self.person.keep_pictures(id, outcome.images().collect());
-            }
-            steps.take(&event).into_iter().for_each(|step| self.person.tell(step));
             if let AgentEvent::Finished(finished) = event {
                 let is_taken = talk.end(&finished, before);
                 talk.write_kept();
                 let stopped = (finished.reason != StopReason::Answered).then(|| labels::stopped(&finished.reason));
                 return Step::end(stopped.as_deref(), !is_taken);
             }
+            // No window is a reason to stop.
+            let _ = self.person.event(event);
         }
         // There is always a last event, unless the program is at fault.
         talk.go_back(before);

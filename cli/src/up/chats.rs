@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use futures::future::select_all;
+use serde_json::{Map, Value, json};
 
 use super::chat::Chat;
 use super::common::{Common, Refusal};
-use super::input::Inputs;
 use super::person::AtPage;
 use crate::base::{Failure, lock, secret::secret};
 use crate::chat::{Approvals, Keeping, Talk};
+use crate::front::Frontend;
 use crate::screen::visible::clean;
 use crate::sessions::{Kept, Listed, age};
 use crate::settings;
@@ -27,7 +28,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The conversations that are open.
 pub(super) struct Chats {
     pub(super) common: Common,
-    pub(super) inputs: Inputs,
     open: Mutex<BTreeMap<String, Arc<Chat>>>,
 }
 
@@ -35,10 +35,9 @@ impl Chats {
     /// # Errors
     /// No conversation can be begun with these settings.
     pub(super) async fn new(common: Common) -> Result<Self, Failure> {
-        let inputs = Inputs::default();
-        let chats = Chats { common, inputs, open: Mutex::default() };
+        let chats = Chats { common, open: Mutex::default() };
         // What is wrong is said before a page is opened.
-        let first = chats.talk(&AtPage::default())?;
+        let first = chats.talk(&chats.page())?;
         first.warn_over_budget()?;
         Ok(chats)
     }
@@ -113,8 +112,16 @@ impl Chats {
         let windows: Vec<AtPage> = lock(&self.open).values().filter_map(|chat| chat.window()).collect();
         match windows.is_empty() {
             true => None,
-            false => Some(self.inputs.ask(request, windows).await),
+            // The first answer counts, and the question is withdrawn elsewhere.
+            false => Some(select_all(windows.iter().map(|window| window.fill(request))).await.0),
         }
+    }
+
+    /// Answers a question of a server, as [`AtPage::fill_in`].
+    pub(super) fn fill_in(&self, id: &str, values: Option<&Map<String, Value>>) -> Result<bool, String> {
+        let open = lock(&self.open);
+        let mut answers = open.values().map(|chat| chat.person.fill_in(id, values));
+        answers.find(|answer| *answer != Ok(false)).unwrap_or(Ok(false))
     }
 
     /// Stops all turns, and waits until what was said is kept.
@@ -129,7 +136,7 @@ impl Chats {
     /// Returns a conversation of this name if one was kept, else a new one; with its name, and a note for
     /// the user.
     fn begin(&self, id: &str) -> Result<Chat, Failure> {
-        let person = AtPage::default();
+        let person = self.page();
         let mut talk = self.talk(&person)?;
         let Some(store) = self.common.store.clone() else {
             let id = secret()?[..8].to_owned();
@@ -149,10 +156,14 @@ impl Chats {
         Ok(Chat::new((id, talk, note), person, &self.common))
     }
 
+    fn page(&self) -> AtPage {
+        AtPage::new(self.common.existing.clone())
+    }
+
     fn talk(&self, person: &AtPage) -> Result<Talk, Failure> {
         let Common { args, hub, existing, .. } = &self.common;
-        let (args, person) = (lock(args).clone(), Some(Box::new(person.clone()) as _));
-        let approvals = Approvals::new(&args, person, (hub.clone(), existing.clone()))?;
+        let args = lock(args).clone();
+        let approvals = Approvals::new(&args, Arc::new(person.clone()), (hub.clone(), existing.clone()))?;
         Talk::new((args, None), (hub.clone(), lock(&self.common.endpoint).clone()), approvals)
     }
 }

@@ -9,7 +9,7 @@
 //!                           ▼
 //!                 chats: those that are open ─▶ chat: a `Talk`, its turn, who looks at it
 //!                                                │
-//!                                    view ◀──────┘  events as steps that the page takes
+//!                            person, view ◀──────┘  the front: events as steps that the page takes
 //! ```
 //!
 //! The conversation itself, its settings, approvals and store are those of `toolgraft chat`.
@@ -17,7 +17,6 @@
 mod chat;
 mod chats;
 mod common;
-mod input;
 mod person;
 mod web;
 
@@ -28,7 +27,8 @@ use crate::base::{
     signals::{self, Signals},
 };
 use crate::chat::{Endpoint, TalkArgs, warn_unmatched};
-use crate::dialog::{ask::Asker, elicit::Questions};
+use crate::dialog::ask::Asker;
+use crate::front::{Frontend, Terminal};
 use crate::pages::doors::LocalServer;
 use crate::servers;
 use crate::servers::app::{App, see};
@@ -71,12 +71,12 @@ pub(super) fn run(mut args: UpArgs) -> Result<(), Failure> {
     };
     let config = args.talk.config()?;
     let app = App::start(Asker::at_terminal())?;
-    let endpoint = app.wait(Endpoint::choose(&place, app.asker.as_ref()))?;
+    let terminal = Arc::new(Terminal::without_turns(app.asker.clone()));
+    let endpoint = app.wait(Endpoint::choose(&place, &*terminal))?;
     let (existing, secrets) = (Existing::of(&config), config.secrets());
-    let questions = Questions::new(app.asker.clone());
     let windows = Windows::default();
     let hub = Hub::builder().config(config).trust(&place.trust).keep_media(true);
-    let hub = hub.elicitor(answered_in(windows.clone(), questions));
+    let hub = hub.elicitor(answered_in(windows.clone(), terminal));
     let signals = app.signals.clone();
     app.with_hub_within(starting::PATIENCE, hub, async move |hub| {
         servers::refuse_strangers(&args.talk.settings.untrusted, &hub.servers())?;
@@ -131,9 +131,9 @@ pub(super) fn run(mut args: UpArgs) -> Result<(), Failure> {
 type Windows = Arc<OnceLock<Weak<Chats>>>;
 
 /// Returns the elicitor that asks in a window where a turn goes on, else at the terminal.
-fn answered_in(windows: Windows, questions: Arc<Questions>) -> impl Elicitor {
+fn answered_in(windows: Windows, terminal: Arc<Terminal>) -> impl Elicitor {
     move |asked: InputRequest| {
-        let (chats, questions) = (windows.get().and_then(Weak::upgrade), questions.clone());
+        let (chats, terminal) = (windows.get().and_then(Weak::upgrade), terminal.clone());
         async move {
             let answer = match &chats {
                 Some(chats) => chats.input(&asked).await,
@@ -141,7 +141,7 @@ fn answered_in(windows: Windows, questions: Arc<Questions>) -> impl Elicitor {
             };
             match answer {
                 Some(answer) => answer,
-                None => questions.answer(asked).await,
+                None => terminal.fill(&asked).await,
             }
         }
     }

@@ -1,17 +1,21 @@
-//! The user at the page, who is asked about calls.
+//! The page: the windows that show a conversation, and its user, who is asked in them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::base::lock;
-use crate::chat::{Answer, Person, Question};
-use crate::view::Step;
+use crate::base::{Failure, lock, secret::secret};
+use crate::dialog::elicit::{InWords, field_error};
+use crate::front::{Answer, Frontend, Question};
+use crate::servers::existing::Existing;
+use crate::view::{Step, TurnSteps};
+use toolgraft::AgentEvent;
 use toolgraft::message::Image;
+use toolgraft_mcp::{InputAnswer, InputKind, InputRequest};
 
 /// Maximum number of steps that wait for a window; a window that is further back is cut off, and its browser asks for
 /// all of it again.
@@ -29,14 +33,21 @@ struct AnswerDesk {
     /// The steps of what was said before the turn that goes on, and of that turn.
     said: Vec<Step>,
     turn: Vec<Step>,
+    events: TurnSteps,
     windows: Vec<mpsc::Sender<String>>,
     /// Pictures of results, by the ids of their calls, and of questions, by a hash.
     pictures: BTreeMap<String, Vec<Image>>,
     /// Questions by the id of their calls, each with the definition of the tool that it is about.
     questions: BTreeMap<String, (String, oneshot::Sender<Answer>)>,
+    /// Questions of servers.
+    inputs: BTreeMap<String, (InputRequest, oneshot::Sender<InputAnswer>)>,
 }
 
 impl AtPage {
+    pub(super) fn new(existing: Existing) -> Self {
+        AtPage { desk: Arc::new(Mutex::new(AnswerDesk { events: TurnSteps::new(existing), ..AnswerDesk::default() })) }
+    }
+
     /// Returns all steps until now, and those that follow.
     pub(super) fn look(&self) -> (Vec<Step>, mpsc::Receiver<String>) {
         let (tell, told) = mpsc::channel(MAX_LAG);
@@ -70,6 +81,7 @@ impl AtPage {
         let mut desk = lock(&self.desk);
         desk.said = said;
         desk.turn.clear();
+        desk.events.reset();
         desk.questions.clear();
         desk.send(last);
     }
@@ -99,6 +111,39 @@ impl AtPage {
         self.tell(Step::Answered { call: call.to_owned() });
         question.send(answer).is_ok()
     }
+
+    /// Answers a question of a server with what was filled in, or declines it; what is wrong with a field leaves
+    /// it open. Returns whether it was open.
+    pub(super) fn fill_in(&self, id: &str, values: Option<&Map<String, Value>>) -> Result<bool, String> {
+        let mut desk = lock(&self.desk);
+        let Some((request, _)) = desk.inputs.get(id) else { return Ok(false) };
+        let answer = match values {
+            None => InputAnswer::Decline,
+            Some(values) => InputAnswer::Accept(content(request, values)?),
+        };
+        Ok(desk.inputs.remove(id).is_some_and(|(_, tell)| tell.send(answer).is_ok()))
+    }
+}
+
+fn content(request: &InputRequest, values: &Map<String, Value>) -> Result<Map<String, Value>, String> {
+    let InputKind::Form(form) = &request.kind else { return Ok(Map::new()) };
+    let mut content = Map::new();
+    for field in &form.fields {
+        let typed = values.get(&field.name).and_then(Value::as_str).unwrap_or_default();
+        let value = field.read(typed).map_err(|error| field_error(field, &error))?;
+        content.extend(value.map(|value| (field.name.clone(), value)));
+    }
+    Ok(content)
+}
+
+/// Takes a question out of the windows, however it ends.
+struct OpenInput<'a>(String, &'a AtPage);
+
+impl Drop for OpenInput<'_> {
+    fn drop(&mut self) {
+        lock(&self.1.desk).inputs.remove(&self.0);
+        self.1.tell(Step::InputOver { input: self.0.clone() });
+    }
 }
 
 impl AnswerDesk {
@@ -123,12 +168,21 @@ fn join(last: &mut Step, step: &Step) -> bool {
 /// Columns and rows of a question that is not folded in the page; it scrolls if the window has fewer.
 const ROOM: (usize, usize) = (100, 40);
 
-impl Person for AtPage {
-    fn room(&self) -> (usize, usize) {
-        ROOM
+impl Frontend for AtPage {
+    fn event(&self, event: AgentEvent) -> Result<(), Failure> {
+        if let AgentEvent::Outcome { id, outcome } = &event {
+            self.keep_pictures(id, outcome.images().collect());
+        }
+        let steps = lock(&self.desk).events.take(&event);
+        steps.into_iter().for_each(|step| self.tell(step));
+        Ok(())
     }
 
-    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Option<Answer>> {
+    fn room(&self) -> Option<(usize, usize)> {
+        Some(ROOM)
+    }
+
+    fn approve<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer> {
         let (tell, told) = oneshot::channel();
         let Question { id, name, why, body, is_doubtful, definition, .. } = question;
         lock(&self.desk).questions.insert(id.clone(), (definition.clone(), tell));
@@ -137,7 +191,27 @@ impl Person for AtPage {
             "body": [body.head, body.hidden, body.tail], "more": format!("Show {} characters more", body.hidden.chars().count()),
             "once": is_doubtful, "definition": definition,
         })));
-        Box::pin(async { told.await.ok() })
+        Box::pin(async {
+            match told.await {
+                Ok(answer) => answer,
+                Err(_) => std::future::pending().await,
+            }
+        })
+    }
+
+    fn fill<'a>(&'a self, request: &'a InputRequest) -> BoxFuture<'a, InputAnswer> {
+        Box::pin(async {
+            // Without random numbers nobody else can be kept from answering.
+            let Ok(id) = secret() else { return InputAnswer::Cancel };
+            let (tell, told) = oneshot::channel();
+            lock(&self.desk).inputs.insert(id.clone(), (request.clone(), tell));
+            let InWords { title, text, warning, fields, url } = InWords::of(request);
+            self.tell(Step::Input(json!({
+                "input": id, "title": title, "text": text, "warning": warning, "fields": fields, "url": url,
+            })));
+            let _open = OpenInput(id, self);
+            told.await.unwrap_or(InputAnswer::Cancel)
+        })
     }
 }
 

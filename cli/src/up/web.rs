@@ -45,7 +45,8 @@ use sha2::{Digest, Sha256};
 use super::chats::Chats;
 use super::common::Refusal;
 use crate::base::Failure;
-use crate::chat::{Answer, Attached};
+use crate::chat::Attached;
+use crate::front::Answer;
 use crate::log;
 use crate::pages;
 use crate::pages::doors::{self, Doors, Guarded, PageKey};
@@ -244,7 +245,7 @@ async fn change(State(desk): State<Desk>, uri: Uri, body: Bytes) -> WebAnswer {
             let is_asked = chat()?.person.answer((text("call"), text("definition")), allowed(&said)?);
             json!(is_asked.then_some(()).ok_or_else(Refusal::gone)?)
         }
-        "/input" => match chats.inputs.answer(text("input"), said["values"].as_object()) {
+        "/input" => match chats.fill_in(text("input"), said["values"].as_object()) {
             Ok(is_asked) => json!(is_asked.then_some(()).ok_or_else(Refusal::gone)?),
             // A slip of the user, which the question's window shows.
             Err(wrong) => json!({ "wrong": wrong }),

@@ -16,11 +16,11 @@ const FILES: usize = 100;
 const BYTES: u64 = 100 << 20;
 
 /// The folder of these files.
-pub(in crate::chat) struct Shelf(PathBuf);
+pub(crate) struct Shelf(PathBuf);
 
 impl Shelf {
     /// That of this user; `None` where there is no home.
-    pub(in crate::chat) fn of_user() -> Option<Self> {
+    pub(crate) fn of_user() -> Option<Self> {
         state::file("pictures").map(Shelf)
     }
 

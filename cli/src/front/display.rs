@@ -11,8 +11,7 @@ use anstyle::Style;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::approve::{LastBox, NAME, ShownCall};
-use super::args::OutputArgs;
+use super::NAME;
 use super::summary::Summary;
 use crate::base::{Failure, stderr::Stderr, tokens};
 use crate::labels;
@@ -28,7 +27,7 @@ use crate::terminal::{self, counted, grouped, lasted, shortened};
 use crate::view::{self, Step};
 use numbers::Numbers;
 use piped::Piped;
-pub(super) use shelf::Shelf;
+pub(crate) use shelf::Shelf;
 use thoughts::Thoughts;
 use toolgraft::agent::{Finished, StopReason};
 use toolgraft::event::{Provenance, Region, Rejected, RejectedKind};
@@ -44,15 +43,23 @@ const ARGUMENTS: usize = 20_000;
 /// Most characters of a result that are shown.
 const RESULT_EXCERPT: usize = 600;
 
+/// A call in a box.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ShownCall {
+    pub(super) name: String,
+    /// The text of the box, as far as it is there.
+    pub(super) body: String,
+}
+
 /// Shows turns.
-pub(super) struct Display {
+pub(crate) struct Display {
     screen: Screen<Box<dyn Write + Send>>,
     /// Files that a call may change.
     existing: Existing,
     /// The box that was drawn last, and how much the screen had shown then.
     drawn: Option<(ShownCall, u64)>,
     /// The same for whoever asks about a call, if nothing came after it.
-    above: LastBox,
+    above: Option<ShownCall>,
     frame: Frame,
     live: Live,
     /// The protocol by which the terminal takes pictures, if it is known.
@@ -71,6 +78,8 @@ pub(super) struct Display {
     untagged: bool,
     /// Calls that run, by their numbers.
     running: Vec<usize>,
+    /// A job that is no turn.
+    job: Option<String>,
     /// The call that is asked about, by its number; what happens meanwhile is shown later.
     asked: Option<usize>,
     later: Vec<AgentEvent>,
@@ -91,7 +100,7 @@ fn wants_no_colours() -> bool {
 
 impl Display {
     /// Shows reasoning and calls as these say from now on.
-    pub(super) fn show_as(&mut self, settings: &Settings) {
+    pub(crate) fn show_as(&mut self, settings: &Settings) {
         self.reasoning = match self.quiet {
             true => ReasoningDisplay::Hidden,
             false => settings.reasoning_display.unwrap_or(ReasoningDisplay::Folded),
@@ -99,10 +108,11 @@ impl Display {
         self.calls_as = settings.call_display.unwrap_or(CallDisplay::Box);
     }
 
-    pub(super) fn new(
-        (args, settings): (&OutputArgs, &Settings),
+    pub(crate) fn new(
+        (quiet, has_schema): (bool, bool),
+        settings: &Settings,
         (in_conversation, shelf): (bool, Option<Shelf>),
-        (existing, above): (Existing, LastBox),
+        existing: Existing,
     ) -> Self {
         let piped = !stdout().is_terminal();
         let (columns, _) = size();
@@ -129,19 +139,20 @@ impl Display {
             screen,
             existing,
             drawn: None,
-            above,
+            above: None,
             frame,
             live: Live::new(place, columns, styled),
             shelf,
             pictures: Protocol::of(variable).filter(|_| styled && frame == Frame::Drawn),
-            piped: piped.then(|| Piped::new(args.schema.is_some())),
-            quiet: args.quiet,
+            piped: piped.then(|| Piped::new(has_schema)),
+            quiet,
             reasoning: ReasoningDisplay::Folded,
             calls_as: CallDisplay::Box,
             in_conversation,
             thoughts: Thoughts::default(),
             untagged: false,
             running: Vec::new(),
+            job: None,
             asked: None,
             later: Vec::new(),
             paused: false,
@@ -154,7 +165,7 @@ impl Display {
     }
 
     /// A turn begins, with tools or without.
-    pub(super) fn begin(&mut self, conversation: &Conversation, with_tools: bool) {
+    pub(crate) fn begin(&mut self, conversation: &Conversation, with_tools: bool) {
         self.know(conversation);
         if let Some(piped) = &mut self.piped {
             piped.begin_turn(with_tools);
@@ -166,7 +177,7 @@ impl Display {
     }
 
     /// Numbers the calls of a conversation that have no number yet.
-    pub(super) fn know(&mut self, conversation: &Conversation) {
+    pub(crate) fn know(&mut self, conversation: &Conversation) {
         let ids = conversation.messages().flat_map(|message| message.calls()).map(|call| call.id.as_str());
         for id in ids {
             self.calls.of(id);
@@ -174,12 +185,12 @@ impl Display {
     }
 
     /// Returns the call with a number.
-    pub(super) fn call_of(&self, number: usize) -> Option<&str> {
+    pub(crate) fn call_of(&self, number: usize) -> Option<&str> {
         self.calls.id_of(number)
     }
 
     /// A server reports how far its call is.
-    pub(super) fn progress(
+    pub(crate) fn progress(
         &mut self,
         server: &str,
         progress: f64,
@@ -192,6 +203,24 @@ impl Display {
         if self.paused || self.asked.is_some() { Ok(()) } else { self.spin() }
     }
 
+    /// A job goes on that is no turn.
+    pub(super) fn work(&mut self, job: String) -> io::Result<()> {
+        self.job = Some(job);
+        self.spin()
+    }
+
+    /// A turn or a job is over, however it ended.
+    pub(super) fn stop(&mut self) {
+        (self.job, self.progress) = (None, None);
+        self.running.clear();
+        self.live.clear();
+    }
+
+    /// Returns `true` if this box is the last thing on the screen, above a question.
+    pub(super) fn ends_with(&self, shown: &ShownCall) -> bool {
+        self.above.as_ref() == Some(shown)
+    }
+
     /// The terminal may have another size now.
     fn fit(&mut self) {
         let (columns, rows) = size();
@@ -200,12 +229,12 @@ impl Display {
     }
 
     /// Returns the reasoning of the last turn.
-    pub(super) fn thoughts(&self) -> String {
+    pub(crate) fn thoughts(&self) -> String {
         self.thoughts.of_turn()
     }
 
     /// A line of our own.
-    pub(super) fn note(&mut self, style: Style, text: &str) -> io::Result<()> {
+    pub(crate) fn note(&mut self, style: Style, text: &str) -> io::Result<()> {
         self.live.clear();
         self.fit();
         self.screen.line(style, text)
@@ -331,7 +360,7 @@ impl Display {
                 self.asked = Some(self.calls.name(&request.id, &name));
                 self.screen.end_line()?;
                 let last = self.drawn.take().filter(|(_, shown)| *shown == self.screen.shown());
-                self.above.set(last.map(|(call, _)| call));
+                self.above = last.map(|(call, _)| call);
                 Ok(())
             }
             AgentEvent::CallRunning { id, server, tool, .. } => {
@@ -353,8 +382,7 @@ impl Display {
         self.live.clear();
         self.paused = false;
         self.answered()?;
-        self.live.clear();
-        self.running.clear();
+        self.stop();
         self.screen.end_line()?;
         if let Some(piped) = &mut self.piped {
             // Without a value that matches the schema there is nothing that a program could read.
@@ -411,12 +439,12 @@ impl Display {
     }
 
     /// Returns the time at which first words have waited for a call for long enough.
-    pub(super) fn due(&self) -> Option<Instant> {
+    pub(crate) fn due(&self) -> Option<Instant> {
         self.piped.as_ref().and_then(Piped::due)
     }
 
     /// Sends the words that have waited.
-    pub(super) fn send_words(&mut self) -> io::Result<()> {
+    pub(crate) fn send_words(&mut self) -> io::Result<()> {
         self.live.clear();
         self.piped.as_mut().map_or(Ok(()), Piped::send)
     }
@@ -498,7 +526,7 @@ impl Display {
     }
 
     /// A call, numbered, with all of its arguments.
-    pub(super) fn open_call(&mut self, number: usize, call: &Call) -> io::Result<()> {
+    pub(crate) fn open_call(&mut self, number: usize, call: &Call) -> io::Result<()> {
         let name = full_name(call.server.as_deref(), &call.tool);
         let body = self.existing.arguments(call.server.as_deref(), &call.arguments);
         self.live.clear();
@@ -620,22 +648,19 @@ impl Display {
         format!("{short}…\n{size}")
     }
 
-    /// Turns while calls run.
+    /// Turns while calls or a job run.
     fn spin(&mut self) -> io::Result<()> {
         let names: Vec<&str> = self.running.iter().filter_map(|number| self.calls.tool_of(*number)).collect();
-        if names.is_empty() {
-            return Ok(());
-        }
-        // A server reports progress without the call: it is shown while one of its calls runs.
-        let progress = self
-            .progress
-            .as_ref()
-            .filter(|(server, _)| names.iter().any(|name| name.starts_with(&format!("{server}."))));
-        let what = match progress {
-            Some((_, text)) => format!("running {}: {text}", names.join(", ")),
+        let what = match &self.job {
+            Some(job) => job.clone(),
+            None if names.is_empty() => return Ok(()),
             None => format!("running {}", names.join(", ")),
         };
-        self.wait(&what)
+        // A server reports progress without the call: it is shown while one of its calls runs.
+        let progress = self.progress.as_ref().filter(|(server, _)| {
+            self.job.is_some() || names.iter().any(|name| name.starts_with(&format!("{server}.")))
+        });
+        self.wait(&progress.map_or(what.clone(), |(_, text)| format!("{what}: {text}")))
     }
 
     /// Turns until something is shown.
