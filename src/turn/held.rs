@@ -297,7 +297,7 @@ impl Turn {
                 let beside = beside.or_else(|| shared.unused_by_kind());
                 // What the request names and no call has used comes before what results lead to.
                 let beside = beside.or_else(|| shared.others()).or_else(|| shared.onward(call));
-                beside.or_else(|| shared.looked_up_by_name()).or_else(|| shared.leading())
+                beside.or_else(|| shared.looked_up_by_name()).or_else(|| shared.leading()).or_else(|| shared.ordered())
             }
         };
         match next.and_then(|narrowed| self.narrowed(narrowed, call)) {

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::objects::{given_in, objects};
 use super::words::words;
 use crate::constrain::{is_id, is_id_word};
+use crate::tools::{name_words, stem};
 
 /// A request with more things is a text rather than a request.
 const MAX_THINGS: usize = 64;
@@ -77,6 +78,8 @@ pub(in crate::turn) struct Mentions {
     acts: bool,
     /// Two words are joined, neither of which names a thing.
     joins_words: bool,
+    /// First words of the parts that do not ask to be told something, in lower case: the verbs of what is ordered.
+    orders: Vec<String>,
 }
 
 impl Mentions {
@@ -97,6 +100,7 @@ impl Mentions {
                         is_aside = ASIDES.iter().any(|aside| word.eq_ignore_ascii_case(aside));
                         is_told = REPORTING.iter().any(|told| begins_with(word, told));
                         found.begins_told |= is_told && found.parts.is_empty();
+                        found.orders.extend((!is_told && !is_aside).then(|| word.to_lowercase()));
                     }
                     has_words |= !FILLING.iter().any(|own| word.eq_ignore_ascii_case(own));
                     found.wants_all |= wants_all(word);
@@ -177,6 +181,12 @@ impl Mentions {
     /// Returns `true` if a part of the request asks to be told something.
     pub(in crate::turn) fn ask_to_be_told(&self) -> bool {
         self.told > 0 || self.begins_told
+    }
+
+    /// Returns `true` if a part of the request begins with a word of this name: "Assign it to Tom" for `assign_ticket`.
+    pub(in crate::turn) fn order(&self, name: &str) -> bool {
+        let is_ordered = |word: &String| self.orders.iter().any(|order| stem(order) == stem(&word.to_lowercase()));
+        name_words(name).iter().any(is_ordered)
     }
 
     pub(in crate::turn) fn has_things(&self) -> bool {

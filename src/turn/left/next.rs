@@ -217,6 +217,19 @@ impl Shared {
         Some(Narrowed::Others { but: made.iter().map(|made| name(made.call)).collect(), required })
     }
 
+    /// Returns the tools for a change whose names have the verb of a part of the request, if no change was made: the order
+    /// "Assign the ticket to whoever is on call" is not carried out by lookups.
+    pub(in crate::turn) fn ordered(&self) -> Option<Narrowed> {
+        let mentions = self.mentions();
+        let changed = |made: &Made<'_>| made.succeeded() && self.changes(made.call);
+        if self.asks_a_question() || self.made().iter().any(changed) {
+            return None;
+        }
+        let is_other = |tool: &&Tool| !(may_change(tool) && mentions.order(&tool.name));
+        let but = self.setup.catalog.offered().filter(is_other).map(|tool| (tool.server.clone(), tool.name.clone()));
+        Some(Narrowed::Others { but: but.collect(), required: Vec::new() })
+    }
+
     /// Returns the tool that was probably meant instead of a failed change, otherwise lookups of the cause after a call
     /// like this one failed, if no call succeeded since.
     pub(in crate::turn) fn after_failed(&self, call: &Call) -> Option<Narrowed> {

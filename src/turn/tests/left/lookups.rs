@@ -561,6 +561,40 @@ fn a_missing_identifier_is_looked_up_by_the_tool_that_is_named_after_its_kind() 
     assert!(job.request().only_answer().unwrap().contains("list-my-orders"), "{:?}", job.request());
 }
 
+#[test]
+fn an_order_is_not_carried_out_by_lookups() {
+    let text = json!({"type": "string"});
+    let tool = |name: &str, members: &[&str]| {
+        let properties: serde_json::Map<_, _> = members.iter().map(|name| ((*name).to_owned(), text.clone())).collect();
+        Tool::new(name).with_schema(json!({"properties": properties, "required": members}))
+    };
+    let again = |question: &str| {
+        let tools = [
+            tool("search_tickets", &["query"]),
+            tool("assign_ticket", &["ticket_id", "user_id"]),
+            tool("update_ticket", &["ticket_id", "status"]),
+        ];
+        let mut job = Job::with(question, tools);
+        let found = json!([{"ticket_id": "T-204", "title": "Slow search", "on_call": "U-6"}]).to_string();
+        job.gives("search_tickets", json!({"query": "slow search"}), Outcome::result(found));
+        assert!(!job.calls("search_tickets", json!({"query": "slow search"})));
+        job
+    };
+    let grammar = again("Assign the ticket about slow search to whoever is on call.").grammar();
+    assert!(grammar.contains("assign_ticket") && !grammar.contains("update_ticket"), "{grammar}");
+    for question in [
+        "Have a look at the ticket about slow search.",
+        "Who is on call for slow search? Do not assign it.",
+        "I may assign the ticket about slow search later.",
+    ] {
+        let job = again(question);
+        assert!(
+            job.done.iter().any(|done| matches!(done, Action::Send(sent) if !format!("{sent:?}").contains("assign_"))),
+            "{question}"
+        );
+    }
+}
+
 fn of_tables(question: &str) -> Job {
     let text = json!({"type": "string"});
     let tool = |name: &str, members: &[&str]| {
