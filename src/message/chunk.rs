@@ -11,7 +11,7 @@ pub(crate) struct Chunk {
     pub(crate) id: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) choices: Option<Vec<Choice>>,
-    #[cfg(feature = "client")]
+    #[cfg(feature = "agent")]
     pub(crate) usage: Option<Value>,
     pub(crate) error: Option<Value>,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Choice {
     pub(crate) finish_reason: Option<String>,
     /// `{"content": [{"token": "…", "logprob": -0.1, "top_logprobs": [{"token": "…", "logprob": -0.1}]}]}` (OpenAI's
     /// API; llama.cpp, vLLM and SGLang send the same).
-    #[cfg(feature = "client")]
+    #[cfg(feature = "agent")]
     #[serde(default)]
     pub(crate) logprobs: Value,
 }
@@ -147,14 +147,14 @@ impl CallAssembler {
     }
 
     /// Returns the bytes that count towards the limit on calls.
-    #[cfg(feature = "client")]
+    #[cfg(feature = "agent")]
     pub(crate) fn bytes(&self) -> usize {
         self.1
     }
 
     /// Ends the list if a call was made more often than [`MAX_EQUAL_CALLS`]. The call that has begun after it is
     /// dropped. Returns `true` if the list was ended.
-    #[cfg(feature = "client")]
+    #[cfg(feature = "agent")]
     pub(crate) fn end_at_repeats(&mut self) -> bool {
         let Some((_, [earlier @ .., (_, newest)])) = self.0.split_last() else { return false };
         // Where pieces of several calls alternate, the newest call may not be complete yet.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use crate::constrain::Constraint;
 use crate::message::Message;
 use crate::tools::ToolChoice;
@@ -62,4 +64,27 @@ impl Request {
         self.headers.push((name.into(), value.into()));
         self
     }
+}
+
+/// Adds the tools and the tool choice.
+///
+/// If a tool is named, only that one is sent, with the choice `required`: LM Studio and llama.cpp accept a keyword for
+/// the choice and refuse the object that names a tool.
+pub fn insert_tools(body: &mut Map<String, Value>, tools: &[ToolDefinition], choice: &ToolChoice) {
+    let named = |tool: &&ToolDefinition| match choice {
+        ToolChoice::Named(name) => tool.name == *name,
+        _ => true,
+    };
+    let tools: Vec<Value> = tools.iter().filter(named).map(ToolDefinition::function).collect();
+    if tools.is_empty() {
+        return;
+    }
+    body.insert("tools".to_owned(), tools.into());
+    let choice = match choice {
+        // This is the default of endpoints, and some refuse any choice.
+        ToolChoice::Auto => return,
+        ToolChoice::None => "none",
+        ToolChoice::Required | ToolChoice::Named(_) => "required",
+    };
+    body.insert("tool_choice".to_owned(), choice.into());
 }

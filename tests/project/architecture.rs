@@ -205,6 +205,11 @@ fn the_protocol_knows_no_runtime_and_no_network() {
     };
     let wrong: Vec<_> = sources_of("crates/toolgraft-protocol/src").into_iter().filter_map(used).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let names = tree("toolgraft-protocol", "normal", "");
+    assert!(names.contains("toolgraft"), "the tree was not read: {names:?}");
+    for part in ["axum", "hyper", "reqwest", "rmcp"] {
+        assert!(!names.contains(part), "the protocol brings {part}");
+    }
 }
 
 #[test]
@@ -248,30 +253,36 @@ fn files_have_one_writer() {
 #[test]
 fn core_prompt_and_validate_bring_no_tokio() {
     for features in ["", "prompt", "validate", "prompt,validate"] {
-        let names = tree("normal", features);
+        let names = tree("toolgraft", "normal", features);
         assert!(names.contains("serde_json"), "the tree of {features:?} was not read: {names:?}");
         for runtime in ["tokio", "reqwest", "rmcp"] {
             assert!(!names.contains(runtime), "the features {features:?} bring {runtime}");
         }
     }
-    assert!(!tree("normal", "agent").contains("reqwest"), "a program that brings its own model needs no HTTP");
-    assert!(tree("normal", "agent").contains("tokio"), "with the agent tokio must show, or this test sees nothing");
+    assert!(
+        !tree("toolgraft", "normal", "agent").contains("reqwest"),
+        "a program that brings its own model needs no HTTP"
+    );
+    assert!(
+        tree("toolgraft", "normal", "agent").contains("tokio"),
+        "with the agent tokio must show, or this test sees nothing"
+    );
 }
 
 #[test]
 fn tests_of_the_library_build_no_mcp_client_and_no_server() {
-    let names = tree("normal,dev", "");
+    let names = tree("toolgraft", "normal,dev", "");
     assert!(names.contains("toolgraft-testkit"), "what the tests need was not read: {names:?}");
     for part in ["axum", "rmcp", "toolgraft-mcp", "toolgraft-protocol", "toolgraft-serve"] {
         assert!(!names.contains(part), "a test of the parser builds {part}: the testkit has features");
     }
 }
 
-/// Returns the names of the packages that the library needs with these features, along these edges.
-fn tree(edges: &str, features: &str) -> BTreeSet<String> {
+/// Returns the names of the packages that a package needs with these features, along these edges.
+fn tree(package: &str, edges: &str, features: &str) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["tree", "-p", "toolgraft", "-e", edges, "--offline", "--locked", "--prefix", "none"])
+        .args(["tree", "-p", package, "-e", edges, "--offline", "--locked", "--prefix", "none"])
         .args(["--features", features])
         .output()
         .expect("cargo runs, since it runs this test");

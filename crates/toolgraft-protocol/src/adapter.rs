@@ -15,8 +15,8 @@ use crate::settings::Settings;
 use crate::store::Store;
 use toolgraft::Outcome;
 use toolgraft::budget::Budget;
+use toolgraft::model::Request;
 use toolgraft::model::endpoint::{Decoder, insert_tools};
-use toolgraft::model::{ClientError, Request};
 use toolgraft::turn::KnownWays;
 
 /// A request that was refused, or an answer that failed.
@@ -56,9 +56,10 @@ impl Embedded {
     ///
     /// # Errors
     /// Fails if the system provides no random numbers.
-    pub fn new(settings: Settings) -> Result<Self, ClientError> {
+    pub fn new(settings: Settings) -> Result<Self, Refusal> {
         let budget = Budget::new("max_prepared_bytes", PREPARED_BYTES);
-        Ok(Embedded { kept: Store::new(None)?, cache: Cache::knowing(budget, KnownWays::default()), settings })
+        let kept = Store::new(None).map_err(|fault| Refusal::of(&Chat, fault))?;
+        Ok(Embedded { kept, cache: Cache::knowing(budget, KnownWays::default()), settings })
     }
 
     /// Starts the exchange for a request with this body to the server's route `path`. With `passes`, returns `None` if
@@ -130,10 +131,9 @@ impl Adapter {
     /// # Errors
     /// Fails if the request cannot be answered; the error names the field that is wrong.
     pub fn new(settings: &Settings, body: Value) -> Result<Self, Refusal> {
+        let server = Embedded::new(settings.clone())?;
         let begun = match body {
-            Value::Object(body) => Embedded::new(settings.clone())
-                .map_err(|error| Fault::internal(error.to_string()))
-                .and_then(|server| server.adapter(&Chat, body, None, false)),
+            Value::Object(body) => server.adapter(&Chat, body, None, false),
             _ => Err(Fault::invalid("the body must be a JSON object")),
         };
         let adapter = begun.and_then(|adapter| adapter.ok_or_else(|| Fault::internal("the request is passed through")));

@@ -6,16 +6,25 @@ use toolgraft::Dialect;
 use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::{Profile, PromptStyle, parameters_in_name};
 use toolgraft::message::Reads;
-use toolgraft::model::ModelInfo;
 use toolgraft::prompt::{Listing, Options};
 use toolgraft::tools::ToolsMode;
+
+/// A model as the endpoint lists it.
+pub struct ServedModel {
+    /// Its name.
+    pub id: String,
+    /// Number of its parameters, if known.
+    pub parameters: Option<u64>,
+    /// The call syntax in its chat template, if known.
+    pub dialect: Option<Dialect>,
+}
 
 /// Facts about a request's model from the endpoint, as far as they matter for this request.
 #[derive(Default)]
 pub struct ModelFacts {
     /// The model that the endpoint serves under the name, where the name alone does not tell its
     /// size.
-    pub served: Option<ModelInfo>,
+    pub served: Option<ServedModel>,
     /// `true` if the endpoint takes tools for this model, `false` if not, `None` if it was not
     /// asked or does not say.
     pub takes_tools: Option<bool>,

@@ -73,7 +73,7 @@ mod text_cache;
 mod tool_names;
 
 pub use adapter::{Adapter, Embedded, Refusal};
-pub use ask_settings::{AskSettings, ModelFacts};
+pub use ask_settings::{AskSettings, ModelFacts, ServedModel};
 pub use body::parse;
 pub use codecs::{
     GOOGLE_KEY, Hosted, INTERFACES, Interface, Link, OLLAMA_PATHS, Places, Read, Results, Shape, Writer, is_doubled,

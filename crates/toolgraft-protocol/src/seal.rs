@@ -5,11 +5,10 @@
 //! it: an identifier is signed, and its signature shows whether it can be trusted. One that cannot
 //! says nothing, and the caller has to assume the worst.
 
+use crate::fault::Fault;
+use crate::ids::new_id;
 use ring::hmac::{Context, HMAC_SHA256, Key};
 use ring::rand::SystemRandom;
-use toolgraft::model::ClientError;
-
-use crate::ids::new_id;
 
 /// Characters of the signature. With it an identifier stays below the 40 characters that OpenAI's
 /// interface allows.
@@ -30,11 +29,11 @@ impl Seal {
     ///
     /// # Errors
     /// Fails if the system provides no random numbers.
-    pub(crate) fn new(secret: Option<&str>) -> Result<Self, ClientError> {
+    pub(crate) fn new(secret: Option<&str>) -> Result<Self, Fault> {
         let key = match secret {
             Some(secret) => Key::new(HMAC_SHA256, secret.as_bytes()),
             None => Key::generate(HMAC_SHA256, &SystemRandom::new())
-                .map_err(|_| ClientError::new("the system has no random numbers", None))?,
+                .map_err(|_| Fault::internal("the system has no random numbers"))?,
         };
         Ok(Seal { key })
     }

@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
+use crate::fault::Fault;
 use crate::seal::{Client, Seal};
-use toolgraft::model::ClientError;
 use toolgraft::turn::Withheld;
 use toolgraft::wire::content::text_of;
 
@@ -111,7 +111,7 @@ impl Store {
     ///
     /// # Errors
     /// Fails if the system provides no random numbers.
-    pub fn new(secret: Option<&str>) -> Result<Arc<Self>, ClientError> {
+    pub fn new(secret: Option<&str>) -> Result<Arc<Self>, Fault> {
         Ok(Arc::new(Store { seal: Seal::new(secret)?, inner: Mutex::default() }))
     }
 

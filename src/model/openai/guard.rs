@@ -6,10 +6,8 @@
 //! (github.com/ggml-org/llama.cpp/pull/16109), and some end the stream with `[DONE]` after it, as if nothing had
 //! happened.
 
-use super::super::ModelError;
-
-/// Limit on the bytes of an event of a stream, and of an answer that is not streamed.
-pub const MAX_EVENT: usize = 16 << 20;
+use crate::model::ModelError;
+use crate::model::decode::MAX_EVENT;
 
 /// The non-standard field, and its standard replacement.
 const ERROR_FIELD: &str = "error:";

@@ -11,9 +11,11 @@ use super::info::ModelInfo;
 use super::open::{is_plain, redirect_target};
 use super::read::Source;
 use super::server::ServerKind;
-use super::{EndpointInner, MAX_EVENT, with_path};
+use super::{EndpointInner, with_path};
 use crate::cause::Cause;
 use crate::model::ModelError;
+use crate::model::decode::MAX_EVENT;
+use crate::model::words::message;
 use crate::secrets::shown_url;
 
 /// Longest silence of an endpoint that is asked for its models.
@@ -94,7 +96,7 @@ impl EndpointInner {
         })?;
         // Some endpoints name the list otherwise, or answer with it alone.
         let list = json.get("data").or(json.get("models")).unwrap_or(&json).as_array();
-        let no_list = || match super::error::message(&json) {
+        let no_list = || match message(&json) {
             Some(words) => bad(self.hide(words)),
             None => bad("the answer holds no list of models: name one, and check the base URL".to_owned()),
         };

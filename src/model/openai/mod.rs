@@ -28,7 +28,6 @@ pub(crate) mod read;
 pub(crate) mod request;
 pub(crate) mod retry;
 mod server;
-mod skeleton;
 mod terms;
 mod trace;
 
@@ -53,7 +52,6 @@ use crate::spans::Peer;
 
 pub use error::ClientError;
 pub use faults::ServerFault;
-pub use guard::MAX_EVENT;
 pub use info::ModelInfo;
 pub use list::LIST_TIMEOUT;
 pub use native::{NativeAnswer, NativeTrials, TRIAL_QUESTION, trial_tool};

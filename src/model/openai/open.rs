@@ -8,20 +8,22 @@ use futures::stream::{self, StreamExt};
 use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{RequestBuilder, StatusCode, Url};
 
-use super::error::{body_words, cause, context_exceeded, line, plain, remedy, silence, title};
+use super::error::{body_words, cause, plain, remedy, silence, title};
 use super::faults::ServerFault;
 use super::form::{Form, may_be_of_form};
 use super::info::ModelInfo;
-use super::read::{Decoder, Source, events, whole};
+use super::read::{Source, events};
 use super::retry::{jittered, random, retry_after, told};
 use super::server::ServerKind;
 use super::terms::Terms;
 use super::trace::Response;
-use super::{EndpointInner, MAX_EVENT, MAX_RETRY_AFTER};
+use super::{EndpointInner, MAX_RETRY_AFTER};
 use crate::cause::Cause;
 use crate::constrain::Constrained;
 use crate::http::{certificate_fault, proxy_fault};
+use crate::model::decode::{Decoder, MAX_EVENT};
 use crate::model::span::error_type;
+use crate::model::words::{context_exceeded, line};
 use crate::model::{ALTERNATIVES, ModelError, ModelEvent, ModelEvents, Progress, Request};
 use crate::secrets::Secrets;
 use crate::secrets::shown_url;
@@ -345,7 +347,7 @@ impl EndpointInner {
                     let message = format!("the endpoint sent an answer of more than {MAX_EVENT} bytes");
                     return Err(ModelError::bad_answer(url, message));
                 }
-                Ok(stream::iter(whole(&text, decoder(url))).map(hidden).boxed())
+                Ok(stream::iter(decoder(url).whole(&text)).map(hidden).boxed())
             }
             _ => Ok(events(source, decoder(url)).map(hidden).boxed()),
         }

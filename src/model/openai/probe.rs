@@ -14,8 +14,9 @@ use super::native::tried;
 use super::open::is_local;
 use super::read::Source;
 use super::server::ServerKind;
-use super::{EndpointInner, MAX_EVENT, OpenAi};
+use super::{EndpointInner, OpenAi};
 use crate::dialect::{Dialect, parameters_in_name};
+use crate::model::decode::MAX_EVENT;
 
 /// Time limit for all questions together. None of them makes the endpoint load a model.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(3);

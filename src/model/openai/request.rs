@@ -5,8 +5,7 @@ use serde_json::{Map, Value, json};
 use super::form::Form;
 use super::terms::Terms;
 use crate::model::Request;
-use crate::tools::ToolChoice;
-use crate::wire::ToolDefinition;
+use crate::model::request::insert_tools;
 
 /// Returns the body, for `model` if the request has none. `parameters` override everything else, and a `null` removes a
 /// field.
@@ -51,33 +50,12 @@ pub(super) fn body(
     Value::Object(body)
 }
 
-/// Adds the tools and the tool choice.
-///
-/// If a tool is named, only that one is sent, with the choice `required`: LM Studio and llama.cpp accept a keyword for
-/// the choice and refuse the object that names a tool.
-pub fn insert_tools(body: &mut Map<String, Value>, tools: &[ToolDefinition], choice: &ToolChoice) {
-    let named = |tool: &&ToolDefinition| match choice {
-        ToolChoice::Named(name) => tool.name == *name,
-        _ => true,
-    };
-    let tools: Vec<Value> = tools.iter().filter(named).map(ToolDefinition::function).collect();
-    if tools.is_empty() {
-        return;
-    }
-    body.insert("tools".to_owned(), tools.into());
-    let choice = match choice {
-        // This is the default of endpoints, and some refuse any choice.
-        ToolChoice::Auto => return,
-        ToolChoice::None => "none",
-        ToolChoice::Required | ToolChoice::Named(_) => "required",
-    };
-    body.insert("tool_choice".to_owned(), choice.into());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::message::{Image, Message, NativeCall};
+    use crate::tools::ToolChoice;
+    use crate::wire::ToolDefinition;
 
     #[test]
     fn only_what_was_asked_for_is_sent() {

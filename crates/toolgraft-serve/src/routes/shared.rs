@@ -22,7 +22,7 @@ use toolgraft::secrets::Secrets;
 use toolgraft::spans::Span;
 use toolgraft::turn::KnownWays;
 use toolgraft::wire::{set_member, take_member};
-use toolgraft_protocol::{AskSettings, Cache, ChatRequest, Fault, ModelFacts, Store, WITH_TOOLS};
+use toolgraft_protocol::{AskSettings, Cache, ChatRequest, Fault, ModelFacts, ServedModel, Store, WITH_TOOLS};
 
 /// The state that all requests of a server share.
 pub(crate) struct Shared {
@@ -55,7 +55,8 @@ impl Shared {
             }),
         );
         Ok(Arc::new(Shared {
-            kept: Store::new(config.access.instance_key.as_deref())?,
+            kept: Store::new(config.access.instance_key.as_deref())
+                .map_err(|fault| ClientError::new(fault.message, None))?,
             beginnings: Arc::default(),
             config,
             upstream,
@@ -71,7 +72,7 @@ impl Shared {
     pub(crate) async fn known(&self, mut request: ChatRequest) -> ChatRequest {
         // Asked only if the name leaves the prompt's style open. An endpoint may serve a single model under any name.
         let served = match AskSettings::depends_on_size(&self.config.settings, &request.model) {
-            true => self.upstream.model.listed_model(&request.model).await,
+            true => self.upstream.model.listed_model(&request.model).await.map(served),
             false => None,
         };
         let context = match request.lists_much() {
@@ -174,4 +175,8 @@ impl Shared {
             _ => Ok(Vec::new()),
         }
     }
+}
+
+fn served(ModelInfo { id, parameters, dialect, .. }: ModelInfo) -> ServedModel {
+    ServedModel { id, parameters, dialect }
 }
