@@ -248,7 +248,7 @@ impl Exchange {
     }
 
     /// Returns `true` if processing this event may take long: a call with a large schema is
-    /// checked or compared with long results, or the text is longer than [`LONG`].
+    /// checked or compared with long results, or the text is long.
     pub fn is_heavy(&self, event: Option<&Result<ModelEvent, ModelError>>) -> bool {
         let is_read =
             matches!(event, None | Some(Ok(ModelEvent::Delta(_) | ModelEvent::Call(_) | ModelEvent::Finish(_))));

@@ -157,7 +157,7 @@ impl ChatRequest {
     }
 
     /// Returns `true` if preparing the request takes long; `length` is that of its body in bytes.
-    /// Tools that are in the cache are not part of the body ([`object`]).
+    /// Tools that are in the cache are not part of the body (`object`).
     pub fn is_large(&self, length: usize) -> bool {
         length >= if is_given(self.body.get("tools")) { LARGE_WITH_NEW_TOOLS } else { LARGE_BODY }
     }

@@ -247,24 +247,26 @@ setters! {
     /// client's own check answers the model; any other is forwarded as text.
     with_strict_calls() sets settings.strict_calls = true;
 
-    /// Sets the maximum number of requests to the endpoint for one answer. Default [`MAX_ROUNDS`].
+    /// Sets the maximum number of requests to the endpoint for one answer. Default
+    /// [`MAX_ROUNDS`](toolgraft::turn::MAX_ROUNDS).
     with_max_rounds(rounds: u32) sets settings.max_rounds = rounds;
 
-    /// Sets how many rounds in a row may only correct a mistake. Default [`MAX_CORRECTIONS`].
+    /// Sets how many rounds in a row may only correct a mistake. Default
+    /// [`MAX_CORRECTIONS`](toolgraft::turn::MAX_CORRECTIONS).
     with_max_corrections(corrections: u32) sets settings.max_corrections = corrections;
 
     /// Sets how many times in a row a message may repeat a passage; 0 is no limit. After
     /// [`REPEATED_BYTES`](toolgraft::turn::REPEATED_BYTES) of repetition the message is stopped,
-    /// and the answer ends as if the output limit had cut it. Default [`MAX_REPEATS`].
+    /// and the answer ends as if the output limit had cut it. Default [`MAX_REPEATS`](toolgraft::turn::MAX_REPEATS).
     with_max_repeats(repeats: u32) sets settings.max_repeats = repeats;
 
     /// Sets how many times in a row equal calls of a read-only tool may return the same result, in
     /// the client's history and in one answer; 0 is no limit. The model is told that the next such
-    /// call did not run. Default [`MAX_SAME_RESULTS`].
+    /// call did not run. Default [`MAX_SAME_RESULTS`](toolgraft::turn::MAX_SAME_RESULTS).
     with_max_same_results(times: u32) sets settings.max_same_results = times;
 
     /// Sets how many calls of the toolbox may run for one answer. For a call after that the model
-    /// is told that no further call runs, and is asked for its answer. Default [`MAX_OWN_CALLS`].
+    /// is told that no further call runs, and is asked for its answer. Default [`MAX_OWN_CALLS`](crate::MAX_OWN_CALLS).
     with_max_calls(calls: usize) sets settings.max_calls = calls;
 
     /// Sets how long an answer to a request with tools or a schema may take, all rounds and calls
@@ -272,16 +274,16 @@ setters! {
     /// there is no limit.
     with_max_time(limit: Duration) sets max_time = Some(limit);
 
-    /// Sets the largest body of a request, in bytes. Default [`MAX_BODY`].
+    /// Sets the largest body of a request, in bytes. Default [`MAX_BODY`](crate::MAX_BODY).
     with_max_body(bytes: usize) sets access.max_body = bytes;
 
     /// Sets the budgets for all requests together.
     with_budgets(budgets: Budgets) sets access.budgets = budgets;
 
-    /// Sets the longest silence of a client while it sends a request. Default [`READ_TIMEOUT`].
+    /// Sets the longest silence of a client while it sends a request. Default [`READ_TIMEOUT`](crate::READ_TIMEOUT).
     with_read_timeout(limit: Duration) sets access.read_timeout = limit;
 
-    /// Sets the longest silence of the endpoint. Default [`IDLE_TIMEOUT`].
+    /// Sets the longest silence of the endpoint. Default [`IDLE_TIMEOUT`](toolgraft::model::IDLE_TIMEOUT).
     with_idle_timeout(limit: Duration) sets upstream.idle_timeout = limit;
 
     /// Sets the time between two comments in a silent stream. If the endpoint is silent for that
