@@ -117,8 +117,11 @@ impl Shared {
         let but = called.chain(failed).chain([call]).map(name).collect();
         let members = made.iter().filter(|made| made.succeeded()).filter_map(|made| made.call.arguments.as_object());
         let had = members.flat_map(|members| members.keys()).filter(|name| is_id(name)).cloned().collect();
+        // A `time` that is missing is no reason to ask for the time.
+        let of_ids: Vec<String> =
+            unknown.iter().filter_map(|member| kind_of_id(member)).map(|kind| stem(&kind)).collect();
         let mut lookups = Narrowed::Lookups { but, unknown, ids, had, required };
-        let is_kind = |word: &String| kinds.iter().any(|kind| stem(&word.to_lowercase()) == stem(kind));
+        let is_kind = |word: &String| of_ids.contains(&stem(&word.to_lowercase()));
         let has_kind = |tool: &&Tool| lookups.admits(tool) && name_words(&tool.name).iter().any(is_kind);
         let mut near: Vec<&Tool> = self.setup.catalog.offered().filter(has_kind).collect();
         if near.is_empty() {
