@@ -135,6 +135,8 @@ pub enum Expected<'a> {
         /// Name of the identifier.
         missing: Option<&'a str>,
     },
+    /// A sentence that says what was done: the last call changed something, and the request asks for no answer.
+    Done,
     /// A text that a call will take.
     Text {
         /// The subject of the text: the path of a file, or the tool and its parameter.

@@ -256,6 +256,9 @@ impl Wording for PromptWording {
         let lang = around(request, options.lang);
         let answer = match (lang, expected) {
             (_, Expected::Answer { .. }) => answer(lang, missing),
+            // Asked for names, numbers and times, small models make some up for a change.
+            (Lang::En, Expected::Done) => "Tell me in one sentence what was done.".to_owned(),
+            (Lang::Zh, Expected::Done) => "请用一句话告诉我做了什么。".to_owned(),
             (Lang::En, Expected::Text { of }) => format!("Write the text of {of}, and nothing else."),
             (Lang::Zh, Expected::Text { of }) => format!("请写出 {of} 的内容，不写其他任何内容。"),
         };

@@ -222,6 +222,25 @@ async fn after_a_change_whose_result_is_an_error_the_cause_is_looked_up() {
     }
 }
 
+/// Asked for names, numbers and times after a change, a small model makes some up.
+#[tokio::test]
+async fn after_a_change_the_model_is_asked_what_was_done() {
+    for (request, asked) in
+        [("Push it.", "Tell me in one sentence what was done."), ("推送它。", "请用一句话告诉我做了什么。")]
+    {
+        let endpoint = llama([Reply::text("I pushed it.")]);
+        let small = toolgraft::dialect::PromptStyle::Compact;
+        let served = serve(&endpoint, |config| config.with_way(Way::Measured).with_style(small)).await;
+        let messages = json!([Chat.says("user", request), Chat.call(), Chat.result()]);
+        let body = Chat.request(messages, Chat.tools(&["f"])).to_string().replace("\"f\"", "\"push\"");
+        let (_, whole) = ask(&served, Chat, body).await;
+        assert_eq!(text_of(&whole), "I pushed it.", "{whole:#}");
+        let seen = posts(&endpoint);
+        let told = seen[0].body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap();
+        assert!(told.ends_with(asked), "{told}");
+    }
+}
+
 /// A small model copies the result into the call: the text is asked for as a message, which the client does not see.
 #[tokio::test]
 async fn a_text_that_is_a_copy_of_a_clients_result_is_written_anew() {
