@@ -104,7 +104,7 @@ pub struct ChatRequest {
 }
 
 impl ChatRequest {
-    /// Parses a body in the form of a client's interface, with the places of its messages and the writer for its answer.
+    /// Parses a body in the form of a client's interface, with the places of its tools and the writer for its answer.
     /// `beside` are further fields, such as those that the path has.
     ///
     /// # Errors
@@ -122,7 +122,7 @@ impl ChatRequest {
         ChatRequest::read(shape, body, tools, settings, kept)
     }
 
-    /// Reads a body in the form of a client's interface, with the places of its messages and the writer for its
+    /// Reads a body in the form of a client's interface, with the places of its tools and the writer for its
     /// answer. `tools_text` is the text of its tools, which may be missing in `body`.
     pub(crate) fn read(
         shape: &dyn Shape,

@@ -99,18 +99,15 @@ pub(crate) fn error_type(status: u16) -> &'static str {
 pub struct Read {
     /// The request in the form of Chat Completions.
     pub chat: Map<String, Value>,
-    /// The places of its messages and tools.
+    /// The places of its tools.
     pub places: Places,
     /// The writer for its answer.
     pub writer: Box<dyn Writer>,
 }
 
-/// The places of messages and tools in the original request; empty if they are unchanged.
+/// The places of tools in the original request; empty if they are unchanged.
 #[derive(Default)]
-pub struct Places {
-    pub(crate) messages: Vec<String>,
-    pub(crate) tools: Vec<String>,
-}
+pub struct Places(pub(crate) Vec<String>);
 
 /// A tool of the vendor's own service that a request chooses, or offers without any other tool:
 /// only that service could answer it.
@@ -153,41 +150,17 @@ pub struct Results {
     pub links: Vec<Link>,
 }
 
-/// A request's messages in the form of Chat Completions, each with its place in the original
-/// request.
-#[derive(Default)]
-pub(crate) struct MessageList {
-    pub(crate) list: Vec<Value>,
-    places: Vec<String>,
-}
-
-impl MessageList {
-    /// Adds a message made from this place.
-    pub(crate) fn push(&mut self, place: &str, message: Value) {
-        self.list.push(message);
-        self.places.push(place.to_owned());
+/// Makes a message with these parts, joined with `between` if all are texts, and with these calls; `None` if there are
+/// neither.
+pub(crate) fn said(role: &str, parts: Vec<Value>, calls: Vec<Value>, between: &str) -> Option<Value> {
+    if parts.is_empty() && calls.is_empty() {
+        return None;
     }
-
-    /// Adds a message with these parts, joined with `between` if all are texts, and with these calls; none if there are
-    /// neither.
-    pub(crate) fn said(&mut self, place: &str, role: &str, parts: Vec<Value>, calls: Vec<Value>, between: &str) {
-        if parts.is_empty() && calls.is_empty() {
-            return;
-        }
-        let mut message = serde_json::json!({"role": role, "content": content_of(parts, role == "user", between)});
-        if !calls.is_empty() {
-            set_member(&mut message, "tool_calls", calls);
-        }
-        self.push(place, message);
+    let mut message = serde_json::json!({"role": role, "content": content_of(parts, role == "user", between)});
+    if !calls.is_empty() {
+        set_member(&mut message, "tool_calls", calls);
     }
-
-    /// Inserts the messages into a request, and the tools if there are any; returns the places of
-    /// both.
-    pub(crate) fn fill(self, chat: &mut Map<String, Value>, (tools, places): (Vec<Value>, Vec<String>)) -> Places {
-        chat.insert("messages".to_owned(), Value::Array(self.list));
-        set(chat, "tools", Some(tools).filter(|tools| !tools.is_empty()));
-        Places { messages: self.places, tools: places }
-    }
+    Some(message)
 }
 
 /// Returns the role of a message, which must be one that the interface has.
@@ -250,22 +223,19 @@ impl Places {
     /// Translates a fault's field from Chat Completions to the names and places of this interface.
     pub fn translate(&self, shape: &dyn Shape, mut fault: Fault) -> Fault {
         if let Some(param) = &fault.param {
-            // The field inside a message is dropped, since it may be elsewhere in the original.
-            let message = place(param, "messages[", &self.messages).map(|(place, _)| place.clone());
-            let tool = place(param, "tools[", &self.tools);
-            let place = message.or_else(|| tool.map(|(place, rest)| format!("{place}{}", shape.field(rest))));
+            let place = self.of(param).map(|(place, rest)| format!("{place}{}", shape.field(rest)));
             let place = place.unwrap_or_else(|| shape.field(param));
             fault.message = fault.message.replace(&format!("'{param}'"), &format!("'{place}'"));
             fault.param = Some(place);
         }
         fault
     }
-}
 
-/// Returns the original place of a list's item, and the rest of the field inside it.
-fn place<'a>(field: &'a str, list: &str, places: &'a [String]) -> Option<(&'a String, &'a str)> {
-    let (at, rest) = field.strip_prefix(list)?.split_once(']')?;
-    Some((places.get(at.parse::<usize>().ok()?)?, rest))
+    /// Returns the original place of a tool, and the rest of the field inside it.
+    fn of<'f>(&self, field: &'f str) -> Option<(&String, &'f str)> {
+        let (at, rest) = field.strip_prefix("tools[")?.split_once(']')?;
+        Some((self.0.get(at.parse::<usize>().ok()?)?, rest))
+    }
 }
 
 /// Writes one answer.

@@ -498,7 +498,7 @@ async fn counted(shared: Arc<Shared>, beside: Map<String, Value>, request: Reque
     Ok(whole(StatusCode::OK, &shape.count(driver.progress().prompt_tokens)))
 }
 
-/// Reads a body into a request, with the places of its messages and the writer for its answer.
+/// Reads a body into a request, with the places of its tools and the writer for its answer.
 async fn read(
     shared: &Arc<Shared>,
     shape: &'static dyn Shape,

@@ -45,6 +45,7 @@ async fn tools_and_messages_that_cannot_be_are_refused_with_their_place() {
         let tools = |names: &[&str]| shape.request(json!([user()]), shape.tools(names));
         let history = |messages: Value| shape.request(messages, shape.tools(&["f"]));
         let other = shape.tool("f", Some(json!({"type": "object", "title": "other"})));
+        let nameless: Value = serde_json::from_str(&shape.call().to_string().replace("\"f\"", "null")).unwrap();
         let mut chosen = tools(&["f"]);
         shape.chooses(&mut chosen, "g");
         // The place of the mistake in Chat Completions, Messages, Responses, Gemini's and Ollama's
@@ -106,6 +107,16 @@ async fn tools_and_messages_that_cannot_be_are_refused_with_their_place() {
             (
                 history(json!([user(), 7])),
                 ["messages[1]", "messages[1].role", "input[1]", "contents[1].parts", "messages[1].role"],
+            ),
+            (
+                history(json!([user(), nameless])),
+                [
+                    "messages[1].tool_calls[0].function.name",
+                    "messages[1].content[0].name",
+                    "input[1].name",
+                    "contents[1].parts[0].functionCall.name",
+                    "messages[1].tool_calls[0].function.name",
+                ],
             ),
         ];
         for (body, places) in cases {

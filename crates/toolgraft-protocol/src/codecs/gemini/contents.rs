@@ -5,15 +5,15 @@ use serde_json::{Map, Value, json};
 
 use super::fields::part;
 use crate::codecs::pending_calls::PendingCalls;
-use crate::codecs::shape::{self, MessageList, role_of};
+use crate::codecs::shape::{self, role_of, said};
 use crate::codecs::vendor::asks;
 use crate::fault::Fault;
 use toolgraft::wire::content::line;
 
-/// Messages, each with the place of the content that it was made from.
+/// The messages of the contents.
 #[derive(Default)]
 pub(super) struct ContentsReader {
-    pub(super) messages: MessageList,
+    pub(super) messages: Vec<Value>,
     waiting: PendingCalls,
 }
 
@@ -26,7 +26,7 @@ impl ContentsReader {
             None => vec![system],
         };
         let texts: Vec<String> = parts.into_iter().filter_map(plain).map(|part| line(&part)).collect();
-        self.messages.push("systemInstruction", json!({"role": "system", "content": texts.join("\n\n")}));
+        self.messages.push(json!({"role": "system", "content": texts.join("\n\n")}));
     }
 
     /// Adds the `contents`.
@@ -61,7 +61,7 @@ impl ContentsReader {
                 calls.push(self.call(call, &place)?);
             } else if let Some(response) = part(&mut item, "functionResponse") {
                 let message = self.result(response);
-                self.messages.push(&place, message);
+                self.messages.push(message);
             } else if item["thought"] != true {
                 // The model's own thoughts are not sent back to it.
                 parts.extend(plain(item));
@@ -69,7 +69,7 @@ impl ContentsReader {
         }
         // Gemini's clients send one text as several parts if it was streamed, so they are joined
         // without a separator.
-        self.messages.said(place, role, parts, calls, "");
+        self.messages.extend(said(role, parts, calls, ""));
         Ok(())
     }
 

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use self::contents::ContentsReader;
 use self::fields::{part, take};
 use self::writer::GeminiStream;
-use super::shape::{Hosted, NO_THINKING, Read, Results, Shape, set};
+use super::shape::{Hosted, NO_THINKING, Places, Read, Results, Shape, set};
 use super::vendor;
 use crate::fault::Fault;
 use crate::store::ClientStore;
@@ -55,15 +55,15 @@ impl Shape for Gemini {
         }
         history.contents(take(&mut body, "contents"))?;
         let choice = choice_of(take(&mut body, "toolConfig"))?;
-        let tools = tools_of(take(&mut body, "tools"))?;
+        let (tools, places) = tools_of(take(&mut body, "tools"))?;
         let mut config = match take(&mut body, "generationConfig") {
             None => Map::new(),
             Some(Value::Object(config)) => config,
             Some(_) => return Err(Fault::field("generationConfig", "'generationConfig' must be an object")),
         };
 
-        let mut chat = Map::new();
-        let places = history.messages.fill(&mut chat, tools);
+        let mut chat = Map::from_iter([("messages".to_owned(), history.messages.into())]);
+        set(&mut chat, "tools", Some(tools).filter(|tools| !tools.is_empty()));
         set(&mut chat, "tool_choice", choice);
         for (theirs, ours) in SAME {
             set(&mut chat, ours, take(&mut config, theirs));
@@ -82,7 +82,7 @@ impl Shape for Gemini {
         config.extend(body);
         // Last, so that converted fields replace those of the same name in the request.
         config.extend(chat);
-        Ok(Read { chat: config, places, writer: Box::new(GeminiStream::new(thoughts)) })
+        Ok(Read { chat: config, places: Places(places), writer: Box::new(GeminiStream::new(thoughts)) })
     }
 
     /// The error object; also used for a failure in mid-stream.

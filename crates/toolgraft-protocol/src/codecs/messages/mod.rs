@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use self::blocks::part;
 use self::tools::tools_of;
 use self::writer::MessageStream;
-use super::shape::{Hosted, MessageList, NO_THINKING, Read, Results, Shape, call, given, role_of, set};
+use super::shape::{Hosted, NO_THINKING, Places, Read, Results, Shape, call, given, role_of, said, set};
 use super::vendor;
 use crate::fault::Fault;
 use crate::store::ClientStore;
@@ -40,9 +40,9 @@ impl Shape for Messages {
         set(&mut body, "reasoning_effort", is_off.then_some(NO_THINKING));
         vendor::refuse(&body, &vendor::FIELDS.messages)?;
         vendor::leave_out(&mut body, &vendor::FIELDS.messages);
-        let mut messages = MessageList::default();
+        let mut messages = Vec::new();
         if let Some(system) = given(&mut body, "system") {
-            messages.push("system", json!({"role": "system", "content": text(&system, "system")?}));
+            messages.push(json!({"role": "system", "content": text(&system, "system")?}));
         }
         match body.shift_remove("messages") {
             Some(Value::Array(list)) => {
@@ -52,8 +52,10 @@ impl Shape for Messages {
             }
             _ => return Err(Fault::field("messages", "'messages' must be a list of messages")),
         }
+        body.insert("messages".to_owned(), messages.into());
         let tools = given(&mut body, "tools").map(tools_of).transpose()?;
-        let places = messages.fill(&mut body, tools.unwrap_or_default());
+        let (tools, places) = tools.unwrap_or_default();
+        set(&mut body, "tools", Some(tools).filter(|tools| !tools.is_empty()));
         if let Some(choice) = body.shift_remove("tool_choice") {
             let (choice, is_parallel) = choice_of(&choice)?;
             body.insert("tool_choice".to_owned(), choice);
@@ -65,7 +67,7 @@ impl Shape for Messages {
         set(&mut body, "stop", stop);
         let format = format_of(&mut body)?;
         set(&mut body, "response_format", format);
-        Ok(Read { chat: body, places, writer: Box::new(MessageStream::new(thinking)) })
+        Ok(Read { chat: body, places: Places(places), writer: Box::new(MessageStream::new(thinking)) })
     }
 
     /// The error object; also used for a failure in mid-stream.
@@ -118,12 +120,12 @@ fn text(content: &Value, place: &str) -> Result<String, Fault> {
 
 /// Adds a message as messages of Chat Completions: its results first, each of which is a message of
 /// its own.
-fn take(mut message: Value, place: &str, messages: &mut MessageList) -> Result<(), Fault> {
+fn take(mut message: Value, place: &str, messages: &mut Vec<Value>) -> Result<(), Fault> {
     let role = role_of(&message, &["user", "assistant", "system"], place)?;
     let content = message.get_mut("content").map(Value::take).unwrap_or_default();
     let blocks = match content {
         Value::String(text) => {
-            messages.push(place, json!({"role": role, "content": text}));
+            messages.push(json!({"role": role, "content": text}));
             return Ok(());
         }
         Value::Array(blocks) => blocks,
@@ -131,11 +133,15 @@ fn take(mut message: Value, place: &str, messages: &mut MessageList) -> Result<(
         _ => return Err(Fault::field(format!("{place}.content"), "expected a text or a list of blocks")),
     };
     let (mut parts, mut calls) = (Vec::new(), Vec::new());
-    for mut block in blocks {
+    for (at, mut block) in blocks.into_iter().enumerate() {
         match block["type"].as_str() {
-            Some("tool_result") if role == "user" => messages.push(place, result(&block)),
+            Some("tool_result") if role == "user" => messages.push(result(&block)),
             Some("tool_use") if role == "assistant" => {
                 let [id, name, input] = ["id", "name", "input"].map(|field| take_member(&mut block, field));
+                if !name.is_string() {
+                    let place = format!("{place}.content[{at}].name");
+                    return Err(Fault::field(place, "a call must name a function"));
+                }
                 calls.push(call(id, name, input));
             }
             // The model's own thinking is not sent back to it.
@@ -144,7 +150,7 @@ fn take(mut message: Value, place: &str, messages: &mut MessageList) -> Result<(
         }
     }
     // Text alone becomes a string, which is the form that most endpoints accept.
-    messages.said(place, role, parts, calls, "\n\n");
+    messages.extend(said(role, parts, calls, "\n\n"));
     Ok(())
 }
 

@@ -5,32 +5,32 @@ use std::time::Instant;
 use serde_json::{Map, Value, json};
 
 use super::tools::{ACTIONS, full_name, input};
-use crate::codecs::shape::{self, MessageList, content_of, role_of};
+use crate::codecs::shape::{self, content_of, role_of};
 use crate::fault::Fault;
 use crate::store::ClientStore;
 use toolgraft::wire::take_member;
 
-/// Messages, each with the place of the item that it begins with.
+/// The messages of the items.
 pub(super) struct ItemsReader {
     kept: ClientStore,
-    pub(super) messages: MessageList,
+    pub(super) messages: Vec<Value>,
     /// Tools found by searches of the client, each list with the place of its item.
     found: Vec<(String, Value)>,
 }
 
 impl ItemsReader {
     pub(super) fn new(kept: ClientStore) -> Self {
-        ItemsReader { kept, messages: MessageList::default(), found: Vec::new() }
+        ItemsReader { kept, messages: Vec::new(), found: Vec::new() }
     }
 
     pub(super) fn instructions(&mut self, text: String) {
-        self.messages.push("instructions", json!({"role": "system", "content": text}));
+        self.messages.push(json!({"role": "system", "content": text}));
     }
 
     /// Adds the `input`: a text, or a list of items.
     pub(super) fn input(&mut self, input: Option<Value>) -> Result<(), Fault> {
         match input {
-            Some(Value::String(text)) => self.messages.push("input", json!({"role": "user", "content": text})),
+            Some(Value::String(text)) => self.messages.push(json!({"role": "user", "content": text})),
             Some(Value::Array(items)) if !items.is_empty() => {
                 for (at, item) in items.into_iter().enumerate() {
                     self.item(item, &format!("input[{at}]"))?;
@@ -68,11 +68,11 @@ impl ItemsReader {
                     return Err(Fault::field(format!("{place}.name"), "a call must name a function"));
                 };
                 let name = full_name(item["namespace"].as_str(), name);
-                self.call(&item, &name, item["arguments"].clone(), place);
+                self.call(&item, &name, item["arguments"].clone());
             }
             "custom_tool_call" => {
                 let name = full_name(item["namespace"].as_str(), item["name"].as_str().unwrap_or_default());
-                self.call(&item, &name, input(&item["input"]), place);
+                self.call(&item, &name, input(&item["input"]));
             }
             // The model's own reasoning is not sent back to it, and only OpenAI's service can call the tools that it
             // has listed.
@@ -81,15 +81,15 @@ impl ItemsReader {
                 let tools = take_member(&mut item, "tools");
                 let names = tools.as_array().into_iter().flatten().filter_map(|tool| tool["name"].as_str());
                 let text = format!("Found: {}", names.collect::<Vec<_>>().join(", "));
-                self.result(&item, text.into(), place);
+                self.result(&item, text.into());
                 self.found.push((place.to_owned(), tools));
             }
             kind if kind.ends_with("_output") => {
                 let output = output(take_member(&mut item, "output"), &format!("{place}.output"))?;
-                self.result(&item, output, place);
+                self.result(&item, output);
             }
             kind => match ACTIONS.iter().find(|action| action.item == kind && id_of(&item).is_string()) {
-                Some(action) => self.call(&item, &action.name, item[&action.field].clone(), place),
+                Some(action) => self.call(&item, &action.name, item[&action.field].clone()),
                 // A part may be sent as an item. Actions of OpenAI's service in an earlier answer and unknown items
                 // become a line of text.
                 None => {
@@ -103,33 +103,33 @@ impl ItemsReader {
         Ok(())
     }
 
-    fn result(&mut self, item: &Value, output: Value, place: &str) {
+    fn result(&mut self, item: &Value, output: Value) {
         let mut message = json!({"role": "tool", "tool_call_id": id_of(item), "content": output});
         // Only an item of this type says whether the tool failed.
         if item["type"] == "apply_patch_call_output" {
             message["is_error"] = (item["status"] == "failed").into();
         }
-        self.messages.push(place, message);
+        self.messages.push(message);
     }
 
     fn message(&mut self, item: &mut Value, place: &str) -> Result<(), Fault> {
         let role = role_of(item, &["user", "assistant", "system", "developer"], place)?;
         let content = content(take_member(item, "content"), role == "user", &format!("{place}.content"))?;
-        self.messages.push(place, json!({"role": role, "content": content}));
+        self.messages.push(json!({"role": role, "content": content}));
         Ok(())
     }
 
     /// Adds a call to the preceding message if that is the model's, else to a new one.
-    fn call(&mut self, item: &Value, name: &str, arguments: Value, place: &str) {
+    fn call(&mut self, item: &Value, name: &str, arguments: Value) {
         let call = shape::call(id_of(item).clone(), name, arguments);
-        match self.messages.list.last_mut().filter(|last| last["role"] == "assistant").and_then(Value::as_object_mut) {
+        match self.messages.last_mut().filter(|last| last["role"] == "assistant").and_then(Value::as_object_mut) {
             Some(last) => match last.get_mut("tool_calls").and_then(Value::as_array_mut) {
                 Some(calls) => calls.push(call),
                 None => {
                     last.insert("tool_calls".to_owned(), json!([call]));
                 }
             },
-            None => self.messages.push(place, json!({"role": "assistant", "content": null, "tool_calls": [call]})),
+            None => self.messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]})),
         }
     }
 }

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use self::items::ItemsReader;
 use self::tools::{Tools, full_name};
 use self::writer::ResponseStream;
-use super::shape::{Read, Shape, given, set};
+use super::shape::{Places, Read, Shape, given, set};
 use super::vendor;
 use crate::fault::Fault;
 use crate::store::ClientStore;
@@ -62,7 +62,8 @@ impl Shape for Responses {
         }
         let Tools { functions, places, forms } = tools;
         let mut chat = Map::new();
-        let places = history.messages.fill(&mut chat, (functions, places));
+        chat.insert("messages".to_owned(), history.messages.into());
+        set(&mut chat, "tools", Some(functions).filter(|tools| !tools.is_empty()));
         set(&mut chat, "tool_choice", choice_of(given(&mut body, "tool_choice"))?);
         set(&mut chat, "logprobs", logprobs.then_some(true));
         set(&mut chat, "max_tokens", given(&mut body, "max_output_tokens"));
@@ -70,7 +71,11 @@ impl Shape for Responses {
         set(&mut chat, "response_format", format_of(given(&mut body, "text"))?);
         body.retain(|field, _| !READ.contains(&field.as_str()));
         body.extend(chat);
-        Ok(Read { chat: body, places, writer: Box::new(ResponseStream::new(head, summary, forms, kept.clone())) })
+        Ok(Read {
+            chat: body,
+            places: Places(places),
+            writer: Box::new(ResponseStream::new(head, summary, forms, kept.clone())),
+        })
     }
 
     fn field(&self, field: &str) -> String {
