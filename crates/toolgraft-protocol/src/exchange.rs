@@ -122,7 +122,7 @@ struct OwnCall {
 
 /// One request in progress; see the module.
 pub struct Exchange {
-    /// The state that it shares with other requests with the same tools.
+    /// The data that requests with the same tools share.
     pub prepared: Arc<Prepared>,
     asked: RenderedRequest,
     turn: Turn,

@@ -49,95 +49,75 @@ pub struct ModelSettings {
 /// Returns the settings of a model by its name; `None` if it has none of its own.
 pub type ModelTable = Arc<dyn Fn(&str) -> Option<ModelSettings> + Send + Sync>;
 
-/// The settings of a server; `Config` of `toolgraft-serve` has a method for each. Clones share the permissions and the
-/// cache of rendered texts.
-#[derive(Clone)]
-pub struct Settings {
-    /// The model that answers every request, whatever model a client names.
-    pub model: Option<String>,
-    /// The settings of single models.
-    pub models: Option<ModelTable>,
-    /// The profile of every model, instead of the one chosen by its name.
-    pub profile: Option<&'static Profile>,
-    /// The call syntax that is taught, instead of the profile's.
-    pub dialect: Option<Dialect>,
-    /// The amount of text in the prompt apart from the tools.
-    pub style: Option<PromptStyle>,
-    /// The form in which the prompt lists tools; its language, dialect and style are ignored.
-    pub prompt: Options,
-    /// The language of the prompt and of messages to the model, instead of the profile's.
-    pub lang: Option<Lang>,
-    /// The way in which tools are offered to the model.
-    pub tools_mode: ToolsMode,
-    /// The cases in which the endpoint is asked to constrain an answer that must have a structure.
-    pub constrain: Constrain,
-    /// The way to choose between a call and a plain answer.
-    pub way: Way,
-    /// The logarithm of the probability from which on a message becomes a call, for [`Way::Measured`].
-    pub call_threshold: Option<f64>,
-    /// Which calls of the toolbox may run.
-    pub policy: Permissions,
-    /// Media that the model reads in addition to those that the endpoint reports.
-    pub reads: Reads,
-    /// `false` if the media that the endpoint reports do not count.
-    pub hands_on_media: bool,
-    /// `true` if an invalid call that the model does not correct ends the answer with an error.
-    pub strict_calls: bool,
-    /// Maximum number of requests to the endpoint for one answer.
-    pub max_rounds: u32,
-    /// Maximum number of rounds in a row that only correct a mistake.
-    pub max_corrections: u32,
-    /// Maximum number of times in a row that a message repeats a passage; 0 is no limit.
-    pub max_repeats: u32,
-    /// Maximum number of equal results in a row of equal calls; 0 is no limit.
-    pub max_same_results: u32,
-    /// Maximum number of calls of the toolbox for one answer.
-    pub max_calls: usize,
-    /// Globs of the names of clients' tools that the model does not see.
-    pub without: Vec<String>,
-    /// The toolbox whose tools are offered in addition to the client's.
-    pub toolbox: Option<Arc<dyn Toolbox>>,
-    /// `true` if every model gets the toolbox's tools, `false` if only those named with [`WITH_TOOLS`].
-    pub toolbox_always: bool,
-    /// Servers of the toolbox whose results may be text of third parties.
-    pub untrusted: Vec<String>,
-    /// `true` if all clients send the same key, so that they cannot be told apart.
-    pub one_key: bool,
-    /// Rendered texts of history messages.
-    pub told: Arc<TextCache>,
+/// Makes the settings from a table; a row has the field, its type and its default.
+macro_rules! settings {
+    ($($(#[$about:meta])+ $field:ident: $type:ty = $default:expr;)+) => {
+        /// The settings of a server; `Config` of `toolgraft-serve` has a method for each. Clones share the permissions
+        /// and the cache of rendered texts.
+        #[derive(Clone)]
+        pub struct Settings { $($(#[$about])+ pub $field: $type,)+ }
+
+        impl Default for Settings {
+            fn default() -> Self {
+                Settings { $($field: $default,)+ }
+            }
+        }
+    };
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            model: None,
-            models: None,
-            profile: None,
-            dialect: None,
-            style: None,
-            prompt: Options::default(),
-            lang: None,
-            tools_mode: ToolsMode::Auto,
-            constrain: Constrain::Auto,
-            way: Way::Auto,
-            call_threshold: None,
-            policy: Permissions::of(Policy::new(Decision::Deny)),
-            reads: Reads::default(),
-            hands_on_media: true,
-            strict_calls: false,
-            max_rounds: MAX_ROUNDS,
-            max_corrections: MAX_CORRECTIONS,
-            max_repeats: MAX_REPEATS,
-            max_same_results: MAX_SAME_RESULTS,
-            max_calls: MAX_OWN_CALLS,
-            without: Vec::new(),
-            toolbox: None,
-            toolbox_always: false,
-            untrusted: Vec::new(),
-            one_key: false,
-            told: Arc::default(),
-        }
-    }
+settings! {
+    /// The model that answers every request, whatever model a client names.
+    model: Option<String> = None;
+    /// The settings of single models.
+    models: Option<ModelTable> = None;
+    /// The profile of every model, instead of the one chosen by its name.
+    profile: Option<&'static Profile> = None;
+    /// The call syntax that is taught, instead of the profile's.
+    dialect: Option<Dialect> = None;
+    /// The amount of text in the prompt apart from the tools.
+    style: Option<PromptStyle> = None;
+    /// The form in which tools are listed in the prompt; its language, dialect and style are ignored.
+    prompt: Options = Options::default();
+    /// The language of the prompt and of messages to the model, instead of the profile's.
+    lang: Option<Lang> = None;
+    /// The way in which tools are offered.
+    tools_mode: ToolsMode = ToolsMode::Auto;
+    /// The cases in which the endpoint is asked to constrain answers that must have a structure.
+    constrain: Constrain = Constrain::Auto;
+    /// The way in which the choice between a call and a plain answer is made.
+    way: Way = Way::Auto;
+    /// The logarithm of the probability from which on a message becomes a call, for [`Way::Measured`].
+    call_threshold: Option<f64> = None;
+    /// The permissions of calls of the toolbox.
+    policy: Permissions = Permissions::of(Policy::new(Decision::Deny));
+    /// Media that the model reads in addition to those that the endpoint reports.
+    reads: Reads = Reads::default();
+    /// `false` if the media that the endpoint reports do not count.
+    hands_on_media: bool = true;
+    /// `true` if an invalid call that the model does not correct ends the answer with an error.
+    strict_calls: bool = false;
+    /// Maximum number of requests to the endpoint for one answer.
+    max_rounds: u32 = MAX_ROUNDS;
+    /// Maximum number of rounds in a row that only correct a mistake.
+    max_corrections: u32 = MAX_CORRECTIONS;
+    /// Maximum number of times in a row that a message repeats a passage; 0 is no limit.
+    max_repeats: u32 = MAX_REPEATS;
+    /// Maximum number of equal results in a row of equal calls; 0 is no limit.
+    max_same_results: u32 = MAX_SAME_RESULTS;
+    /// Maximum number of calls of the toolbox for one answer.
+    max_calls: usize = MAX_OWN_CALLS;
+    /// Globs of the names of clients' tools that the model does not see.
+    without: Vec<String> = Vec::new();
+    /// The toolbox whose tools are offered in addition to the client's.
+    toolbox: Option<Arc<dyn Toolbox>> = None;
+    /// `true` if every model gets the toolbox's tools, `false` if only those named with [`WITH_TOOLS`].
+    toolbox_always: bool = false;
+    /// Servers of the toolbox whose results may be text of third parties.
+    untrusted: Vec<String> = Vec::new();
+    /// `true` if all clients send the same key, so that they cannot be told apart.
+    one_key: bool = false;
+    /// Rendered texts of history messages.
+    told: Arc<TextCache> = Arc::default();
 }
 
 impl Settings {

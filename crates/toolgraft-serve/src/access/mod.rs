@@ -1,4 +1,4 @@
-//! Access: who may send a request, and what it may take.
+//! Access: the checks that each request passes, and its share of the budgets.
 
 pub(crate) mod admission;
 pub(crate) mod budgets;

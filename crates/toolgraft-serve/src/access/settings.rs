@@ -1,4 +1,4 @@
-//! Who may send requests to a server, and how much they may take.
+//! The part of the configuration that concerns clients: their names, origins and keys, and limits.
 
 use std::time::Duration;
 
