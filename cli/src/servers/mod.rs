@@ -250,7 +250,11 @@ fn some_of(mut config: Config, wanted: &[String]) -> Result<Config, Failure> {
             Err(Failure::usage(format!("no server {name:?}: the configuration has none")))
         }
         Some(name) => {
-            Err(Failure::usage(format!("no server {name:?} in the configuration; there are: {}", shown_names(&names))))
+            let none = format!("no server {name:?} in the configuration; there are: {}", shown_names(&names));
+            // Other places name a tool with its server: `--allow files.read_file`.
+            let apart = name.split_once('.').filter(|(server, _)| names.contains(server));
+            let apart = apart.map(|(server, tool)| format!(". Write server and tool apart: {server} {tool}"));
+            Err(Failure::usage(none + &apart.unwrap_or_default()))
         }
         None => {
             config.retain(|server| wanted.contains(&server.name));

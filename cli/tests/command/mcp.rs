@@ -130,6 +130,7 @@ fn unknown_names_are_answered_with_near_ones() {
     let place = with_demo();
     place.run(&["mcp", "call", "demo", "wether_query"]).fails_with(2, &["wether_query", "nearest: weather_query"]);
     place.run(&["mcp", "call", "dem", "weather_query"]).fails_with(2, &["no server \"dem\"", "there are: demo"]);
+    place.run(&["mcp", "call", "demo.weather_query", "city=Oslo"]).fails_with(2, &["apart: demo weather_query"]);
     place.run(&["mcp", "read", "dem", "demo://cities"]).fails_with(2, &["no server \"dem\""]);
 }
 
