@@ -39,8 +39,10 @@ pub use policy::{
     wants_approval,
 };
 pub use schema::allow_null;
+#[cfg(feature = "agent")]
+pub(crate) use search::stem;
 #[cfg(feature = "prompt")]
-pub(crate) use search::{FOUND, LIKELIEST, stem};
+pub(crate) use search::{FOUND, LIKELIEST};
 pub use search::{Said, Search};
 pub(crate) use tool::Tool;
 #[cfg(feature = "validate")]

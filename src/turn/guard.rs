@@ -88,9 +88,10 @@ pub(super) fn judge(made: &[Made<'_>], next: &Call, is_read: bool, max_same_resu
 /// requested.
 pub(super) fn is_answered(made: &[Made<'_>], next: &Call, changes: bool, harmless: &dyn Fn(&Call) -> bool) -> bool {
     let last = made.iter().rposition(|before| is_equal(before.call, next) && before.outcome.is_some());
-    // A read-only command is repeated to see the effect of a change. A failed change is repeated because another change
-    // may have removed the cause.
-    let is_same_since = |last: usize| made[last + 1..].iter().all(|since| since.is_read || harmless(since.call));
+    // A read-only command is repeated to see the effect of a change; one that failed has none. A failed change is repeated
+    // because another change may have removed the cause.
+    let changed = |since: &Made<'_>| !(since.is_read || since.failed() || harmless(since.call));
+    let is_same_since = |last: usize| !made[last + 1..].iter().any(changed);
     last.is_some_and(|last| changes && !made[last].failed() || is_same_since(last))
 }
 

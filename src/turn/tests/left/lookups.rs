@@ -27,6 +27,16 @@ fn what_was_looked_up_before_a_change_is_not_looked_up_again_after_it() {
 }
 
 #[test]
+fn a_lookup_is_not_made_again_after_a_change_that_failed() {
+    for (outcome, again) in [(Outcome::new(Status::ToolError, "disk full"), false), (Outcome::result("ok"), true)] {
+        let mut job = Job::of("Add milk to the list in /a.txt, and tell me what it says then.");
+        job.gives("read_file", json!({"path": "/a.txt"}), Outcome::result("eggs"));
+        job.gives("write_file", json!({"path": "/a.txt", "content": "eggs, milk"}), outcome);
+        assert_eq!(job.calls("read_file", json!({"path": "/a.txt"})), again, "{:?}", job.done);
+    }
+}
+
+#[test]
 fn the_number_of_one_thing_is_no_other_thing() {
     let mut job = Job::of("What is the status of order O-1042?");
     assert!(!job.calls("get_order", json!({"order_id": "SKU-1042"})), "{:?}", job.done);
