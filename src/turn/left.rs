@@ -101,6 +101,12 @@ impl Shared {
                 ))
     }
 
+    /// Returns `true` if the last call changed something, and the request asks for no answer.
+    pub(super) fn ends_with_change(&self) -> bool {
+        let made = self.made();
+        !self.asks_to_be_told() && made.last().is_some_and(|last| last.succeeded() && self.changes(last.call))
+    }
+
     /// Returns the last call if it was a lookup that succeeded.
     pub(super) fn last_lookup<'m, 'c>(&self, made: &'m [Made<'c>]) -> Option<&'m Made<'c>> {
         made.last().filter(|made| made.succeeded() && self.looks_up(made.call))

@@ -8,7 +8,7 @@ use super::constrain::{calls, constraint};
 use super::cost::{Cost, count};
 use super::fit::{ContextSpace, context, fitting};
 use crate::constrain::{Constrain, Narrowed, Way};
-use crate::conversation::{Answered, Layout, Replies, SHORT_RESULT_BYTES, Trim};
+use crate::conversation::{Layout, Replies, SHORT_RESULT_BYTES, Trim};
 use crate::dialect::SystemPlacement;
 use crate::event::Call;
 use crate::message::{FinishReason, Message, ReasoningMode, Role};
@@ -366,12 +366,9 @@ impl Ask {
             return None;
         }
         let changes = made.iter().any(|answered| shared.changes(answered.call));
-        let is_done = |last: &Answered<'_>| last.outcome.status == Status::Result && shared.changes(last.call);
         let expected = match &of {
             Some(of) => Expected::Text { of },
-            None if shared.missing.is_none() && !shared.asks_to_be_told() && made.last().is_some_and(is_done) => {
-                Expected::Done
-            }
+            None if shared.missing.is_none() && shared.ends_with_change() => Expected::Done,
             None => Expected::Answer { missing: shared.missing.as_deref() },
         };
         let (system, text) = self.wording(shared).alone(request, &made, changes, expected)?;

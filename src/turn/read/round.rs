@@ -142,7 +142,9 @@ impl Read {
         let has_tools = !shared.setup.catalog.is_empty();
         let offers = shared.setup.catalog.offered().next().is_some() && shared.output.is_none();
         // A model that made a call has acted, and it is told only once.
-        let may_announce = offers && !self.act_told && !message.has_calls();
+        // Asked what was done, it may say so as if it were still to come: `我将温度设置为 21 度`.
+        let says_what_was_done = shared.asking == Asking::Answer && shared.ends_with_change();
+        let may_announce = offers && !self.act_told && !message.has_calls() && !says_what_was_done;
         let judge = Judge {
             shared,
             message: &message,

@@ -228,14 +228,16 @@ async fn after_a_change_the_model_is_asked_what_was_done() {
     for (request, asked) in
         [("Push it.", "Tell me in one sentence what was done."), ("推送它。", "请用一句话告诉我做了什么。")]
     {
-        let endpoint = llama([Reply::text("I pushed it.")]);
+        let done = if request.is_ascii() { "I pushed it." } else { "我将设备 thermo-1 的温度设置为 21 度。" };
+        let endpoint = llama([Reply::text(done)]);
         let small = toolgraft::dialect::PromptStyle::Compact;
         let served = serve(&endpoint, |config| config.with_way(Way::Measured).with_style(small)).await;
         let messages = json!([Chat.says("user", request), Chat.call(), Chat.result()]);
         let body = Chat.request(messages, Chat.tools(&["f"])).to_string().replace("\"f\"", "\"push\"");
         let (_, whole) = ask(&served, Chat, body).await;
-        assert_eq!(text_of(&whole), "I pushed it.", "{whole:#}");
+        assert_eq!(text_of(&whole), done, "{whole:#}");
         let seen = posts(&endpoint);
+        assert_eq!(seen.len(), 1, "it announces nothing");
         let told = seen[0].body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap();
         assert!(told.ends_with(asked), "{told}");
     }
