@@ -59,7 +59,7 @@ pub enum Exhausted {
     ShareInUse {
         /// The budget's name.
         budget: &'static str,
-        /// The most that one client gets.
+        /// The maximum amount that one client may hold.
         share: usize,
     },
     /// The amount is larger than the budget ever allows.

@@ -126,8 +126,9 @@ impl AgentBuilder {
         self
     }
 
-    /// Makes the tools that match the pattern [display-only](crate::tools::Tool::display_only). MCP servers cannot mark
-    /// their own tools so. Patterns are those of a [`Policy`].
+    /// Makes the tools that match the pattern [display-only](crate::tools::Tool::display_only): a call of
+    /// such a tool runs nothing, and its arguments are shown to the user. MCP servers cannot mark their own
+    /// tools so. Patterns are those of a [`Policy`].
     #[must_use]
     pub fn display_only(mut self, pattern: impl Into<String>) -> Self {
         self.inner.display_only.push(pattern.into());

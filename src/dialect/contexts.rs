@@ -14,14 +14,14 @@ use super::{REASONING_MARKS, ReasoningMark};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockForm {
-    /// From one text to the other, wherever they are.
+    /// From the opener to the closer, both anywhere in a line.
     Anywhere,
     /// A tag of this name, with attributes or not, that begins its line or ends it, up to its closing
     /// tag: of HTML (`<`), or of a forum's markup (`[`).
     Tag(char),
-    /// A line that begins with the one text, in any case, up to the other text, wherever it is.
+    /// From a line that begins with the opener, in any case, to the closer anywhere in a line.
     FromALine,
-    /// The same, up to a line that begins with the other text.
+    /// From a line that begins with the opener to a line that begins with the closer, both in any case.
     Lines,
 }
 

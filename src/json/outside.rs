@@ -14,7 +14,8 @@ pub(crate) fn string_length(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// The bytes outside of strings, with their places; of a string the mark that closes it.
+/// Iterates over the bytes outside of strings, with their offsets; of a string it yields the closing
+/// quotation mark.
 pub(crate) struct Outside<'t> {
     text: &'t [u8],
     at: usize,
@@ -27,7 +28,7 @@ pub(crate) fn outside(text: &str) -> Outside<'_> {
 }
 
 impl Outside<'_> {
-    /// Returns `true` if the text ended in a string.
+    /// Returns `true` if the iterator has reached the end of the text inside a string that is not closed.
     pub(crate) fn is_in_string(&self) -> bool {
         self.is_in_string
     }

@@ -26,7 +26,7 @@ pub struct Decoder {
     queue: VecDeque<Item>,
     /// `true` if fields that no event contains are passed on.
     fields: bool,
-    /// `true` if tokens are reported with their alternatives.
+    /// `true` if the tokens of the text are reported, with their alternatives.
     alternatives: bool,
     forwarded: Map<String, Value>,
     /// The index of the choice that is used: the first one that arrives.
@@ -63,7 +63,8 @@ impl Decoder {
         self
     }
 
-    /// Sets whether tokens are reported with their alternatives.
+    /// Sets whether the tokens of the text are reported, with their alternatives; without it there is no
+    /// [`ModelEvent::Tokens`].
     pub fn with_alternatives(mut self, alternatives: bool) -> Self {
         self.alternatives = alternatives;
         self

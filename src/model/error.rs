@@ -89,7 +89,7 @@ pub enum ModelError {
         /// Rounds in the recording.
         recorded: usize,
     },
-    /// Any other error, in the words of the endpoint or of the program that runs the model.
+    /// Any other error: of a program's own implementation of a model, or in the headers of a request.
     #[error("{message}")]
     Other {
         /// The problem.

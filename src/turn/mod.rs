@@ -391,7 +391,8 @@ impl Turn {
         self.dispatch()
     }
 
-    /// Sends the round's request, or first asks for the context if it may not fit.
+    /// Sends the round's request, or, if it may not fit, first asks the endpoint for the length of its
+    /// context.
     fn dispatch(&mut self) -> Result<(), TurnError> {
         self.read.sent();
         let asking = self.shared.next_asking.take();

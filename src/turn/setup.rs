@@ -107,7 +107,8 @@ impl Setup {
         self.openers.get_or_init(|| Openers::new(dialect, &self.catalog, &self.config.reasoning_marks))
     }
 
-    /// Returns the constraint for an answer of one to `most` calls, in the forms that are parsed.
+    /// Returns the constraint for an answer of one to `most` calls, but not more than may run, in the forms
+    /// that the parser reads; `None` if no tool is allowed or the parser reads no such form.
     pub(super) fn calls(&self, choice: &ToolChoice, thinking: Thinking, most: usize) -> Option<Arc<Constraint>> {
         let most = most.min(self.config.max_calls.unwrap_or(MAX_CALLS));
         let mut known = self.constraints.lock().unwrap_or_else(PoisonError::into_inner);

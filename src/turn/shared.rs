@@ -228,8 +228,9 @@ impl Shared {
         self.answer(id, Outcome::new(status, text))
     }
 
-    /// Returns `true` if the model is told about calls that it meant and wrote wrongly. A call that may only be quoted
-    /// does not justify requiring a call; the form of one that is too large is correct.
+    /// Returns `true` if the feedback on the last message is about a call that the model meant and wrote
+    /// wrongly: the next answer may then be constrained to calls. Calls that may only be quoted do not
+    /// justify that, and the form of one that is too large is correct.
     pub(super) fn calls_are_mended(&self) -> bool {
         let mut told = self.conversation.messages().last().into_iter().flat_map(|message| message.feedback());
         told.any(|rejected| {

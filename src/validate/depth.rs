@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::references::{Targets, references};
 
-/// Returns an upper bound on the levels of the longest path through a schema; `None` if its references may lead to too
-/// many parts.
+/// Returns an upper bound on the levels of the longest path through a schema; `None` if its references, or
+/// the parts that they may lead to, are more than `MAX_SCHEMA_REFERENCES`.
 pub(super) fn levels(schema: &Value) -> Option<usize> {
     let Targets { parts, of } = Targets::in_schema(schema)?;
     let in_part = |part: &&Value| -> HashSet<usize> {

@@ -145,7 +145,8 @@ fn keyword(schema: &Value, refusal: &ValidationError<'_>, kind: &Kind) -> String
     }
 }
 
-/// Explains the refusals about sizes, numbers and text.
+/// Explains a violated limit on a size or a number, or a violated rule for text; `None` for any other
+/// refusal.
 fn bound(kind: &Kind, instance: &Value) -> Option<String> {
     let found = describe::value(instance);
     let characters = || instance.as_str().map_or(0, |s| s.chars().count());

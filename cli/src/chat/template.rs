@@ -60,7 +60,7 @@ pub(super) fn ask(file: &Path, args: &mut ChatArgs) -> Result<(), Failure> {
 /// A template file.
 #[derive(Debug)]
 struct Template {
-    /// Name in errors.
+    /// The file's name in error messages.
     name: String,
     settings: Settings,
     servers: Option<Vec<String>>,

@@ -20,7 +20,7 @@ pub(crate) struct Asker {
     floor: Arc<Mutex<()>>,
 }
 
-/// The reason that there is no answer.
+/// The reason that the user gave no answer to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unanswered {
     /// Ctrl-C.

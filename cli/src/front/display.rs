@@ -74,7 +74,7 @@ pub(crate) struct Display {
     /// The user can ask for it later.
     in_conversation: bool,
     thoughts: Thoughts,
-    /// The text that seemed to be reasoning in this round was the answer.
+    /// `true` if text of this round that was shown as reasoning turned out to be the answer.
     untagged: bool,
     /// Calls that run, by their numbers.
     running: Vec<usize>,

@@ -55,7 +55,7 @@ impl Drop for SessionFolder {
     }
 }
 
-/// Returns a mark of the program and all that it starts.
+/// Returns a new mark: an environment variable by which the program and its descendants are found.
 pub(super) fn mark() -> ProcessMark {
     ProcessMark::new(MARK)
 }

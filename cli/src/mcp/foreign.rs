@@ -26,7 +26,8 @@ const RESTRICTIONS: &str = "includ exclud allow deny denied sandbox permission d
 /// Parts of a key's name for which it may restrict a server if its value is a list or an object.
 const LISTS: &str = "tool enable only";
 
-/// Lists, in a file or in what Claude Code keeps for a folder, of servers that are not started.
+/// JSON pointers to lists of servers that are not started. `@` is the path of a folder for which Claude Code
+/// has its own settings.
 const OFF: &str = "/disabledMcpServers /disabledMcpjsonServers /disabledServers /excludeMCPServers /mcp/excluded \
                    /projects/@/disabledMcpServers /projects/@/disabledMcpjsonServers";
 

@@ -200,7 +200,7 @@ fn by_content(root: &Value) -> &'static str {
 pub(super) struct Machine {
     /// The user's home directory.
     pub(super) home: PathBuf,
-    /// The working directory, without links.
+    /// The working directory, with symbolic links resolved.
     pub(super) here: PathBuf,
     pub(super) system: &'static str,
     /// Looks up a variable of the environment.

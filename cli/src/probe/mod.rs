@@ -509,7 +509,8 @@ impl Probe {
         self.store.trials(cell).iter().filter(|trial| is(trial.task)).cloned().collect()
     }
 
-    /// Returns the score of a cell on the tasks that choose, of the first so many.
+    /// Returns the score of a cell on those of the first `tasks` tasks by which the best cell is chosen
+    /// ([`Split::Choose`]).
     fn choosing(&self, cell: Cell, tasks: usize) -> Score {
         let end = Split::Choose.end(self.bench.tasks.tasks.len()).min(tasks);
         Score::of(&self.counted(&self.trials(cell, |task| task < end)))

@@ -7,7 +7,7 @@ use super::score::{TaskKind, Trial};
 /// Stands for the logarithm of a probability that is not among those that the endpoint tells.
 pub(crate) const UNLIKELY: f64 = -99.0;
 
-/// A threshold above every logarithm of a probability: no call is made.
+/// A call threshold above every logarithm of a probability: with it, no message counts as a call.
 pub(crate) const NEVER: f64 = 1.0;
 
 /// Returns the threshold from which on a call is four times as likely wanted as not, by the logistic curve that fits
@@ -89,7 +89,7 @@ fn middle(points: &[(f64, bool)]) -> Option<f64> {
     (slope > 0.0 && middle.is_finite()).then_some(middle)
 }
 
-/// Returns the trial as it is with this threshold; as it was where nothing was measured.
+/// Returns the trial as it counts with this call threshold; unchanged if no probability was measured.
 pub(crate) fn within(trial: &Trial, threshold: f64) -> Trial {
     let Some(likely) = trial.likely else { return trial.clone() };
     let calls = likely >= threshold;

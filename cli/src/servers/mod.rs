@@ -50,13 +50,13 @@ pub(crate) struct ServerArgs {
     #[arg(skip)]
     pub(crate) listed_tools: Vec<String>,
 
-    /// Names of those that take part, for commands that name some; else all do.
+    /// Names of the servers that take part, for commands that name some; `None` for all.
     #[arg(skip)]
     pub(crate) only: Option<Vec<String>>,
 }
 
-/// The same, and which tools are listed at all. Apart from [`ServerArgs`], since `--tools` names
-/// a file where a command can do without servers.
+/// The options of [`ServerArgs`], and the one that limits which tools are listed. It is not among those,
+/// since `--tools` names a file in a command that can do without servers.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "MCP servers")]
 pub(crate) struct ListedArgs {

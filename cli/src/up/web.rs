@@ -62,7 +62,7 @@ const OWN_STYLE: &str = include_str!("../../pages/up.css");
 /// The attribute in which the page has its key, once it is given one.
 const NO_KEY: &str = "data-key=\"\"";
 
-/// Bytes of a question with its files, which are in base64; a picture has at most 20 MB.
+/// Maximum size in bytes of a request with a question and its files in base64; a picture has at most 20 MB.
 const MAX_QUESTION: usize = 64 << 20;
 
 pub(super) const GUARDED: Guarded = Guarded {
@@ -289,7 +289,7 @@ fn texts(list: &Value) -> Vec<String> {
     texts.map(|text| text.trim().to_owned()).collect()
 }
 
-/// Returns a person's answer to a call that asks.
+/// Reads the user's decision on a call that needs approval. Any other word for `answer` is an error.
 fn allowed(said: &Value) -> Result<Answer, Refusal> {
     let reason = said["reason"].as_str().map(str::trim).filter(|reason| !reason.is_empty());
     match said["answer"].as_str() {

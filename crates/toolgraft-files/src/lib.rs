@@ -85,7 +85,8 @@ fn target(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("it is a link that leads to itself"))
 }
 
-/// Creates a folder and its missing parents with mode 0700. Existing ones keep their permissions.
+/// Creates a folder and its missing parents, on Unix with mode 0700. Existing ones keep their
+/// permissions.
 ///
 /// # Errors
 /// A folder cannot be created.

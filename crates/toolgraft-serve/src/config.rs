@@ -277,7 +277,8 @@ setters! {
     /// Sets the largest body of a request, in bytes. Default [`MAX_BODY`](crate::MAX_BODY).
     with_max_body(bytes: usize) sets access.max_body = bytes;
 
-    /// Sets the budgets for all requests together.
+    /// Sets the limits on what all requests take together: connections, requests, memory, threads
+    /// and pixels.
     with_budgets(budgets: Budgets) sets access.budgets = budgets;
 
     /// Sets the longest silence of a client while it sends a request. Default [`READ_TIMEOUT`](crate::READ_TIMEOUT).

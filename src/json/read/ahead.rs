@@ -77,7 +77,7 @@ pub(super) fn key_length(rest: &str) -> usize {
     if number || first.is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$')) { length } else { 0 }
 }
 
-/// Returns `true` if a string may begin with this mark.
+/// Returns `true` for a quotation mark with which a string may begin.
 pub(in crate::json) fn opens(c: char) -> bool {
     matches!(c, '"' | '\'' | '“' | '”' | '„' | '‘' | '’' | '「')
 }

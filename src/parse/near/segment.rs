@@ -391,7 +391,7 @@ fn unpaired(text: &str) -> Option<char> {
     pair_brackets(text, |_| false).err().flatten()
 }
 
-/// Returns the end of the brackets that `text` begins with.
+/// Returns the offset after the bracket that closes the first one in `text`; `None` if it is not closed.
 fn closed(text: &str) -> Option<usize> {
     pair_brackets(text, |open| open == 0).ok()
 }

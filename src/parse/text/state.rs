@@ -14,7 +14,7 @@ pub(super) struct Reasoning {
     pub(super) is_told: bool,
     /// The mark that opened it, if that is not a think tag.
     pub(super) mark: Option<&'static ReasoningMark>,
-    /// Nothing before that mark indicated reasoning.
+    /// `true` if no tag, mark or field separated reasoning before `mark`.
     pub(super) is_first_block: bool,
     /// A think tag closes what that mark opened, too.
     pub(super) think_closes: bool,

@@ -341,7 +341,8 @@ impl<'a> Coercion<'a> {
         fits.then_some(reading)
     }
 
-    /// Returns `true` if the schema would accept another value at a path. The value itself is not changed.
+    /// Returns `true` if `value`, with `other` at this path, violates the schema neither there nor inside it;
+    /// `false` also if the limit on work is reached. `value` itself is not changed.
     fn takes_at(&mut self, spot: ValuePosition<'_>, value: &mut Value, path: &str, other: &Value) -> bool {
         if !self.work.spend(nodes(value) + nodes(other)) {
             return false;

@@ -159,7 +159,8 @@ impl ValueReading {
     }
 }
 
-/// Returns `true` if a text is a single item, not a word for nothing, a list or broken JSON.
+/// Returns `true` if a text can be the only item of an array: a JSON object, or text that does not begin like
+/// a JSON array, object or string, is no word for nothing, and has no separators and no elements of markup.
 fn is_one(text: &str) -> bool {
     const BETWEEN: &[char] = &[',', ';', '\n', '，', '、', '；'];
     let json = text.starts_with(['[', '{', '"']);

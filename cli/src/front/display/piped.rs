@@ -45,14 +45,14 @@ impl Piped {
         Piped { sends, said: String::new(), written: 0, waits_since: None, open: false, held: false }
     }
 
-    /// A turn begins, with tools or without.
+    /// Begins a turn. If it offers tools, the first words of a message wait, since a call may follow them.
     pub(super) fn begin_turn(&mut self, with_tools: bool) {
         if self.sends != Sends::AtTheEnd {
             self.sends = if with_tools { Sends::AfterFirstWords } else { Sends::AsItComes };
         }
     }
 
-    /// A message begins.
+    /// Begins a message, on a new line.
     pub(super) fn begin(&mut self) -> io::Result<()> {
         self.end_line()?;
         self.said.clear();
@@ -67,7 +67,7 @@ impl Piped {
         self.said.push_str(text);
     }
 
-    /// More of the message; whether something went out.
+    /// Appends text of the message. Returns `true` if some was written.
     pub(super) fn text(&mut self, text: &str) -> io::Result<bool> {
         let text = if self.said.is_empty() { text.trim_start() } else { text };
         self.said.push_str(text);

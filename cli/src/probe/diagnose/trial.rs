@@ -35,19 +35,19 @@ pub(super) enum Came {
     },
     /// A call whose arguments are no JSON object.
     Damaged {
-        /// They.
+        /// The arguments, as the model wrote them.
         arguments: String,
     },
-    /// Nothing, or the word that there are calls and none.
+    /// No text and no call, or a finish reason that announces calls where there are none.
     Empty {
-        /// The word for the end.
+        /// The finish reason.
         finish: String,
     },
     /// Text without a call.
     Answered,
-    /// An error.
+    /// The request or its turn failed, or took too long.
     Failed {
-        /// In these words.
+        /// The error message.
         message: String,
     },
 }

@@ -45,7 +45,7 @@ const JOB_LIMIT: Duration = Duration::from_secs(900);
 /// Characters of an answer that are kept.
 const KEPT: usize = 1_000;
 
-/// A client that counts its requests.
+/// A client that counts the requests that reach the endpoint.
 struct Counting {
     client: OpenAi,
     requests: Arc<AtomicUsize>,

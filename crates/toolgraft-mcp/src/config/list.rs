@@ -11,8 +11,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Adds the servers of a later file. A server of the same name replaces the earlier one in its
-    /// place, with a note.
+    /// Adds the servers and the notes of a later file. A server of the same name replaces the
+    /// earlier one at its position in the list, and a note for the user reports it.
     pub fn merge(&mut self, later: Config) {
         self.notes.extend(later.notes);
         for server in later.servers {
@@ -25,7 +25,8 @@ impl Config {
         self.servers.iter_mut().for_each(|server| server.trust = std::mem::take(&mut server.trust).and(trust));
     }
 
-    /// Adds a server. One of the same name replaces the earlier one in its place, with a note.
+    /// Adds a server. One of the same name replaces the earlier one at its position in the list,
+    /// and a note for the user reports it.
     pub fn push(&mut self, server: ServerConfig) {
         match self.servers.iter_mut().find(|s| s.name == server.name) {
             Some(earlier) => {
