@@ -228,7 +228,8 @@ async fn after_a_change_the_model_is_asked_what_was_done() {
     for (request, asked) in
         [("Push it.", "Tell me in one sentence what was done."), ("推送它。", "请用一句话告诉我做了什么。")]
     {
-        let done = if request.is_ascii() { "I pushed it." } else { "我将设备 thermo-1 的温度设置为 21 度。" };
+        let done =
+            if request.is_ascii() { "I pushed it." } else { "我将设备 thermo-1 的温度设置为 21 度。" };
         let endpoint = llama([Reply::text(done)]);
         let small = toolgraft::dialect::PromptStyle::Compact;
         let served = serve(&endpoint, |config| config.with_way(Way::Measured).with_style(small)).await;
