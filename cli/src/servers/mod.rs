@@ -50,7 +50,7 @@ pub(crate) struct ServerArgs {
     #[arg(skip)]
     pub(crate) listed_tools: Vec<String>,
 
-    /// Names of the servers that take part, for commands that name some; `None` for all.
+    /// Names of those that take part, for commands that name some; else all do.
     #[arg(skip)]
     pub(crate) only: Option<Vec<String>>,
 }
