@@ -208,7 +208,7 @@ impl ServerHandle {
         let is_off = |view: &Snapshot| view.status.state == ServerState::Disabled;
         // A failed attempt ends the wait too, and so does a switch to off, after which none is
         // made.
-        let found = view.wait_for(|view| view.usable().is_some() || view.attempts > seen || is_off(view)).await;
+        let found = view.wait_for(|view| view.usable().is_some() || view.is_settled_since(seen) || is_off(view)).await;
         match found {
             Ok(view) => {
                 if view.status.restarts > restarts {
@@ -231,7 +231,7 @@ impl ServerHandle {
         };
         self.shared.reset.notify_one();
         let mut view = self.view.clone();
-        match view.wait_for(|view| view.attempts > seen).await {
+        match view.wait_for(|view| view.is_settled_since(seen)).await {
             Ok(view) if view.usable().is_some() => Ok(()),
             Ok(view) => Err(self.absent(&view)),
             Err(_) => Err(self.absent(&self.view.borrow())),

@@ -10,7 +10,7 @@ use super::connection::Connection;
 use super::count::Count;
 use super::prompts::McpPrompt;
 use super::settings::Settings;
-use super::status::ServerStatus;
+use super::status::{ServerState, ServerStatus};
 use crate::config::ServerConfig;
 use crate::transport::log::Log;
 use toolgraft::tools;
@@ -54,6 +54,13 @@ pub(super) struct Snapshot {
 impl Snapshot {
     pub(super) fn usable(&self) -> Option<Arc<Connection>> {
         self.connection.as_ref().filter(|connection| !connection.is_gone()).cloned()
+    }
+
+    /// Returns `true` if an attempt after the first `seen` ones is over, and its outcome holds: the server can be used, or
+    /// no other attempt goes on, as after a restart during a start.
+    pub(super) fn is_settled_since(&self, seen: u64) -> bool {
+        let goes_on = matches!(self.status.state, ServerState::Connecting | ServerState::Ready);
+        self.attempts > seen && (self.usable().is_some() || !goes_on)
     }
 
     pub(super) fn is_shut(&self) -> bool {

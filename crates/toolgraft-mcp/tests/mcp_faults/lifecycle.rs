@@ -1,6 +1,7 @@
 //! States, starts, restarts, changed lists, and exits.
 
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,6 +38,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_hub_that_requires_all_names_those_that_are_missing", all_or_nothing),
         trial("states_retries_and_respawns_are_told_as_they_happen", told),
         trial("a_restart_is_a_new_process", restart),
+        trial("a_restart_of_a_server_that_is_starting_ends_with_the_new_start", restart_while_starting),
         trial("a_server_that_never_answers_holds_up_nobody", silent),
         trial("a_start_that_goes_on_writing_to_stderr_is_waited_for_and_told_of", downloads),
         trial("shutdown_ends_children_of_children", |case| all_end(case, "", "has-children")),
@@ -310,6 +312,24 @@ async fn restart(case: Arc<Case>) {
         "the server \"s\" is not available: the hub was shut \
         down"
     );
+}
+
+async fn restart_while_starting(case: Arc<Case>) {
+    let hub = hub([case.by_shell("sleep 0.4", "none")]).await;
+    let mut events = hub.states();
+    let again = async {
+        let begins = |kind| matches!(kind, ServerEventKind::State { state: ServerState::Connecting, .. });
+        while !events.next().await.is_some_and(|event| begins(event.kind)) {}
+        let mut again = pin!(hub.restart("s"));
+        assert!(futures::poll!(&mut again).is_pending());
+        // The first start is over, and the server starts once more, when the outcome is looked at.
+        std::thread::sleep(Duration::from_millis(600));
+        again.await
+    };
+    let (first, again) = futures::join!(hub.restart("s"), again);
+    assert!(first.is_ok() && again.is_ok(), "{first:?}, {again:?}");
+    assert!(call(&hub, "pid").await.is_result());
+    hub.shutdown().await;
 }
 
 async fn silent(case: Arc<Case>) {
