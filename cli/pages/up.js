@@ -80,23 +80,12 @@ function asked_for({ title: heading, text: content, label, value, rows, go, isBa
   });
 }
 
-const block = (kind, label, ...children) =>
-  element("div", { className: `block ${kind}` }, element("p", { className: "label" }, element("b", { textContent: label })), ...children);
-const text = (content) => element("div", { className: "text", dir: "auto", textContent: content });
-
-// Elements of Markdown: the server sends a tree of these and nothing else.
-const TAGS = new Set(["p", "h2", "h3", "h4", "blockquote", "pre", "ul", "ol", "li", "table", "thead", "tr", "td", "em", "strong", "del", "code", "a", "span", "br", "hr"]);
-function grown(node) {
-  if (typeof node === "string") return node;
-  const [tag, ...children] = node;
-  const made = element(TAGS.has(tag) ? tag : "span", { dir: "auto" });
-  for (const child of children) {
-    if (typeof child === "string" || Array.isArray(child)) made.append(grown(child));
-    else if (tag === "a") Object.assign(made, { href: child.href, target: "_blank", rel: "noopener noreferrer" });
-    else if (tag === "ol") made.start = child.start;
-  }
-  return made;
-}
+// The element of a step. The server escapes each text in it, and the page's policy runs no script but this one.
+const grown = (html) => element("template", { innerHTML: html }).content.firstElementChild;
+// An empty element to which text is added while it is written.
+const begun = (name) => add(at(name).content.firstElementChild.cloneNode(true));
+const grow = (made, content) => { made.querySelector(".text").textContent += content; };
+const pictures = ({ call, pictures: count }, alt) => Array.from({ length: count }, (_, n) => picture(call, n, alt));
 
 // A text in pieces of which each is on screen or not; in a diff with their kind.
 const pieces = (content) => content.split("\n").flatMap((line, number) => {
@@ -104,9 +93,6 @@ const pieces = (content) => content.split("\n").flatMap((line, number) => {
   const parts = line.match(/.{1,60}/gsu) ?? [];
   return [...(number ? ["\n"] : []), ...parts.map((part) => element("span", { className: kind, textContent: part }))];
 });
-
-// Arguments. Their direction is that of their JSON, whatever letters are in them.
-const body = (content) => element("pre", { dir: "ltr" }, ...pieces(content));
 
 // Marks pieces as parts of a question that nobody has seen yet.
 function unseen(parts) {
@@ -142,14 +128,6 @@ function watch(made, done) {
   look();
 }
 
-function box(step) {
-  if (!calls.has(step.call)) {
-    const made = block("call", step.name, ...(step.body ? [body(step.body)] : []));
-    calls.set(step.call, add(made));
-  }
-  return calls.get(step.call);
-}
-
 function closed(call) {
   const made = calls.get(call);
   made?.querySelector(".choice")?.remove();
@@ -157,16 +135,13 @@ function closed(call) {
 }
 
 function spoken(content) {
-  round.text ??= add(element("div", { className: "block answer", dir: "auto" }, text("")));
-  round.text.firstChild.textContent += content;
+  round.text ??= begun("spoken");
+  grow(round.text, content);
 }
 
 function thought(content) {
-  if (!round.thought) {
-    round.thought = element("details", { className: "block think" }, element("summary", {}, element("b", { textContent: "Reasoning" })), text(""));
-    add(round.thought);
-  }
-  round.thought.lastChild.textContent += content;
+  round.thought ??= begun("thought");
+  grow(round.thought, content);
 }
 
 const STEPS = {
@@ -199,13 +174,11 @@ const STEPS = {
     at("begin")?.remove();
     at("ways").hidden = false;
     round = {};
-    const made = block("user", "You", text(step.text));
+    const made = grown(step.html);
     const place = at("said").querySelectorAll(".user").length;
     made.words = step.raw ?? step.text;
     made.firstChild.append(small("Edit", `Edit question ${place + 1}`, () => edit(place, made.words)));
-    const folded = ({ name, text: content }) => element("details", { className: "files" }, element("summary", { textContent: name || "file", dir: "auto" }), element("pre", { dir: "auto", textContent: content }));
-    made.append(...(step.files ?? []).map(folded));
-    for (let n = 0; n < (step.pictures ?? 0); n += 1) made.append(picture(step.call, n, "A picture of the question"));
+    made.append(...pictures(step, "A picture of the question"));
     add(made);
     working(true);
   },
@@ -220,16 +193,18 @@ const STEPS = {
     if (step.text) spoken(step.text);
   },
   answer(step) {
-    round.text ??= add(element("div", { className: "block answer" }));
-    const copy = small("Copy", "Copy this answer", () => copied(step.text));
-    round.text.replaceChildren(element("div", { className: "md" }, ...step.tree.map(grown)), copy);
+    const made = grown(step.html);
+    made.append(small("Copy", "Copy this answer", () => copied(step.text)));
+    if (round.text) round.text.replaceWith(made);
+    else add(made);
+    round.text = made;
   },
-  call(step) { box(step); },
+  call(step) { calls.set(step.call, add(grown(step.html))); },
   ask(step) {
-    const made = box(step);
-    made.className = "block call open";
+    const made = calls.get(step.call);
+    made.classList.add("open");
     made.tabIndex = -1;
-    made.querySelectorAll(":scope > pre").forEach((old) => old.remove());
+    made.querySelectorAll(":scope > pre, :scope > details").forEach((old) => old.remove());
     const [head, hidden, tail] = step.body;
     const shown = element("pre", { dir: "ltr" }, ...unseen(pieces(head)));
     const fold = element("button", { type: "button", className: "fold unseen", textContent: step.more, onclick: () => fold.replaceWith(...unseen(pieces(hidden))) });
@@ -268,9 +243,9 @@ const STEPS = {
     });
   },
   input(step) {
-    const made = element("form", { className: "block open input", tabIndex: -1 }, element("p", { className: "label" }, element("b", { textContent: step.title })), text(step.text));
+    const made = element("form", { className: "block open input", tabIndex: -1 }, element("p", { className: "label" }, element("b", { textContent: step.title })), element("div", { className: "text", dir: "auto", textContent: step.text }));
     if (step.warning) made.append(element("p", { className: "bad", textContent: step.warning }));
-    if (step.url) made.append(element("p", {}, grown(["a", { href: step.url }, step.url])));
+    if (step.url) made.append(element("p", {}, element("a", { href: step.url, target: "_blank", rel: "noopener noreferrer", textContent: step.url })));
     const fields = step.fields.map(({ name, label, help, choices }, n) => {
       const id = `input-${step.input}-${n}`;
       const options = ["", ...choices].map((choice) => element("option", { value: choice && choice[0], textContent: choice && choice[1] }));
@@ -309,12 +284,12 @@ const STEPS = {
   },
   outcome(step) {
     closed(step.call);
-    const made = box({ call: step.call, name: step.call });
-    if (!step.good) made.classList.add("bad");
-    made.append(element("details", { className: "more", open: !step.good }, element("summary", { textContent: step.status }), element("pre", { dir: "auto", textContent: step.text })));
-    for (let n = 0; n < step.pictures; n += 1) made.append(picture(step.call, n, "A picture of the result"));
+    const made = grown(step.html);
+    made.append(...pictures(step, "A picture of the result"));
+    if (calls.has(step.call)) calls.get(step.call).after(made);
+    else add(made);
   },
-  rejected(step) { add(block("reject", step.title, text(step.text))); },
+  rejected(step) { add(grown(step.html)); },
   note(step) { add(element("p", { className: "note", textContent: step.text })); },
   wait(step) { wait(step.text); },
   end(step) {

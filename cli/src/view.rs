@@ -3,14 +3,16 @@
 //!
 //! The text of a model, a tool or a user is [clean] in them: a front shows what is there, and nothing else.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::base::digest::sha256;
+use crate::dialog::elicit::InWords;
 use crate::labels;
-use crate::pages::markdown;
+use crate::pages::{block::Block, text::Long};
 use crate::screen::visible::{clean, clean_after, packed};
 use crate::screen::{excerpt, full_name, pretty};
 use crate::servers::existing::Existing;
@@ -19,34 +21,91 @@ use toolgraft::conversation::{HistoryEntry, User};
 use toolgraft::event::{Region, Rejected, RejectedKind};
 use toolgraft::message::Image;
 use toolgraft::model::Progress;
-use toolgraft::outcome::named_files;
+use toolgraft::wire::set_member;
 use toolgraft::{AgentEvent, Conversation, Outcome};
 
 /// A step of a conversation. What the user is asked has the words of the page.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "step", rename_all = "kebab-case")]
 pub(crate) enum Step {
-    // The words, `raw` where they are shown otherwise, the files and pictures.
-    User(Value),
+    // The words, `raw` where they are shown otherwise, and the name and number of the pictures.
+    User {
+        text: String,
+        raw: Option<String>,
+        call: Option<String>,
+        pictures: usize,
+        #[serde(skip)]
+        block: Box<Block>,
+    },
     Round,
-    Text { text: String },
-    Reasoning { text: String },
+    Text {
+        text: String,
+    },
+    Reasoning {
+        text: String,
+    },
     // All text of the round until now was something else.
-    Switch { text: String, reasoning: String },
-    // All text of the round, also as a tree of its Markdown.
-    Answer { tree: Vec<Value>, text: String },
-    Call { call: String, name: String, body: String },
-    Ask(Value),
-    Answered { call: String },
-    Input(Value),
-    InputOver { input: String },
-    Outcome { call: String, good: bool, status: &'static str, text: String, pictures: usize },
-    Rejected { title: String, text: String },
-    Note { text: String },
+    Switch {
+        text: String,
+        reasoning: String,
+    },
+    // All text of the round.
+    Answer {
+        text: String,
+    },
+    Call {
+        call: String,
+        #[serde(skip)]
+        name: String,
+        #[serde(skip)]
+        body: String,
+    },
+    // What a call that needs approval would do, in `body`: its beginning, what is folded, and its end. `more` unfolds it;
+    // with `once` no answer holds for later calls.
+    Ask {
+        call: String,
+        title: String,
+        why: String,
+        body: [String; 3],
+        more: String,
+        once: bool,
+        definition: String,
+    },
+    Answered {
+        call: String,
+    },
+    Input {
+        input: String,
+        #[serde(flatten)]
+        words: InWords,
+    },
+    InputOver {
+        input: String,
+    },
+    Outcome {
+        call: String,
+        pictures: usize,
+        #[serde(skip)]
+        block: Box<Block>,
+    },
+    Rejected {
+        #[serde(skip)]
+        title: String,
+        #[serde(skip)]
+        text: String,
+    },
+    Note {
+        text: String,
+    },
     // The wait that goes on; an empty text if there is none.
-    Wait { text: String },
+    Wait {
+        text: String,
+    },
     // The reason if the question was not answered; `again` if it is to be asked again.
-    End { stopped: Option<String>, again: bool },
+    End {
+        stopped: Option<String>,
+        again: bool,
+    },
 }
 
 impl Step {
@@ -73,25 +132,19 @@ impl Step {
 
     pub(crate) fn user(said: &User) -> Self {
         let words = words(&said.text);
-        let files = named_files(&said.text).map(|(name, text)| (clean(&name.unwrap_or_default()), clean(text)));
-        let files: Vec<Value> = files.map(|(name, text)| json!({"name": name, "text": text})).collect();
-        let mut message = json!({"text": clean(&words)});
-        if message["text"] != *words {
-            message["raw"] = words.into();
+        let text = clean(&words);
+        Step::User {
+            block: Box::new(Block::user("You", &words, &said.text)),
+            raw: (text != words).then_some(words),
+            text,
+            call: (!said.images.is_empty()).then(|| pictures_of(said)),
+            pictures: said.images.len(),
         }
-        if !files.is_empty() {
-            message["files"] = files.into();
-        }
-        if !said.images.is_empty() {
-            (message["call"], message["pictures"]) = (pictures_of(said).into(), said.images.len().into());
-        }
-        Step::User(message)
     }
 
     /// Returns `None` where nothing was said.
     fn answer(text: &str) -> Option<Self> {
-        let text = (!text.trim().is_empty()).then(|| clean(text))?;
-        Some(Step::Answer { tree: markdown::tree(&text), text })
+        (!text.trim().is_empty()).then(|| Step::Answer { text: clean(text) })
     }
 
     fn call(id: &str, (server, tool): (Option<&str>, &str), body: String) -> Self {
@@ -99,13 +152,18 @@ impl Step {
     }
 
     fn outcome(id: &str, outcome: &Outcome) -> Self {
-        Step::Outcome {
-            call: id.to_owned(),
-            good: labels::is_good(outcome.status),
-            status: labels::status(outcome.status),
-            text: clean(outcome.said().trim_end()),
-            pictures: outcome.images().count(),
-        }
+        let good = labels::is_good(outcome.status);
+        let block = Block::Outcome {
+            label: labels::capitalised(labels::status(outcome.status)),
+            name: None,
+            about: String::new(),
+            good,
+            folded: good,
+            text: Long::new(outcome.said().trim_end()),
+            structured: None,
+            events: None,
+        };
+        Step::Outcome { call: id.to_owned(), pictures: outcome.images().count(), block: Box::new(block) }
     }
 
     /// Returns the step of a call that is rejected: why, and the beginning of what was written.
@@ -128,6 +186,22 @@ impl Step {
 
     pub(crate) fn end(stopped: Option<&str>, again: bool) -> Self {
         Step::End { stopped: stopped.map(clean), again }
+    }
+
+    /// Returns the step as a page reads it: what it shows is a [`Block`], as `html`.
+    pub(crate) fn for_page(&self) -> Value {
+        let block = match self {
+            Step::User { block, .. } | Step::Outcome { block, .. } => Some(Cow::Borrowed(&**block)),
+            Step::Answer { text } => Some(Cow::Owned(Block::answer(text))),
+            Step::Call { name, body, .. } => Some(Cow::Owned(Block::call(name, body))),
+            Step::Rejected { title, text } => Some(Cow::Owned(Block::rejected(title, text))),
+            _ => None,
+        };
+        let mut step = json!(self);
+        if let Some(block) = block {
+            set_member(&mut step, "html", block.html());
+        }
+        step
     }
 }
 

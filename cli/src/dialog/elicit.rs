@@ -7,6 +7,7 @@
 
 mod form;
 
+use serde::Serialize;
 use serde_json::Map;
 
 use form::{PageField, line};
@@ -48,6 +49,7 @@ pub(crate) fn dismiss(request: &InputRequest) -> InputAnswer {
 }
 
 /// A server's question, as a terminal and a page show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct InWords {
     pub(crate) title: String,
     /// The message of the server.

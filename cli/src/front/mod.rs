@@ -23,7 +23,7 @@ pub(crate) const NAME: usize = 60;
 
 /// A call that somebody is asked about. Nothing in it steers a terminal or is hidden: whoever draws it draws
 /// it as it is, and takes a yes only once all of it was on screen.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Question {
     /// The call's id.
     pub(crate) id: String,

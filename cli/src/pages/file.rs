@@ -1,9 +1,11 @@
 //! Pages: one file each, that holds all it needs and runs nothing.
 //!
-//! `pages/page.html` is what all of them share; a page of its own kind extends it.
+//! `pages/page.html` is what all of them share; a page of its own kind extends it. `pages/block.html` shows what is
+//! said in a conversation.
 
 use std::io;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -15,7 +17,12 @@ use crate::pages::text::visible_in;
 use toolgraft::wire::set_member;
 use toolgraft_files::{self as files, Mode};
 
-const SHARED: &str = include_str!("../../pages/page.html");
+const SHARED: [(&str, &str); 2] =
+    [("page.html", include_str!("../../pages/page.html")), ("block.html", include_str!("../../pages/block.html"))];
+
+/// The template of one [block](super::block::Block), which is its `part`.
+pub(super) const ONE_BLOCK: &str = r#"{% from "block.html" import block %}{{ block(part) }}"#;
+
 const STYLE: &str = include_str!("../../pages/page.css");
 
 /// The beginning of every page that this program writes; other files are not overwritten.
@@ -54,12 +61,19 @@ pub(crate) fn render(template: &str, mut page: Value) -> io::Result<String> {
     filled(template, &page).map_err(io::Error::other)
 }
 
-fn filled(template: &str, page: &Value) -> Result<String, minijinja::Error> {
+/// The templates that the others use.
+static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-    // The names' ending turns escaping on.
-    environment.add_template("page.html", SHARED)?;
-    environment.add_template("own.html", template)?;
-    environment.get_template("own.html")?.render(Serde(page))
+    environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.expect("the delimiters differ"));
+    for (name, template) in SHARED {
+        environment.add_template(name, template).expect("a template of this program is well-formed");
+    }
+    environment
+});
+
+fn filled(template: &str, page: &Value) -> Result<String, minijinja::Error> {
+    // The name's ending turns escaping on.
+    TEMPLATES.template_from_named_str("own.html", template)?.render(Serde(page))
 }

@@ -1,7 +1,7 @@
 //! Markdown as a tree that a page builds its elements from: each node is a text, or
 //! `[TAG, CHILD, …]`, or for a link `["a", {"href": URL}, CHILD, …]`. HTML stays text, images
-//! become links, so that nothing is loaded. Where a link's text is not its target, the target follows it. A
-//! script builds the elements (`pages/up.js`), or a template (`pages/replay.html`).
+//! become links, so that nothing is loaded. Where a link's text is not its target, the target follows it. The template
+//! `pages/block.html` writes the elements.
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag};
 use serde_json::{Value, json};

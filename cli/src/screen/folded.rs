@@ -3,7 +3,7 @@
 use super::boxes;
 
 /// A text's beginning and its end, and what is folded between them.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Folded {
     pub(crate) head: String,
     /// Empty where all of the text has room.

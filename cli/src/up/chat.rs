@@ -84,6 +84,7 @@ impl Chat {
     fn state(&self, steps: &[Step]) -> Value {
         let about = lock(&self.about).clone();
         let is_busy = lock(&self.cancel).is_some();
+        let steps: Vec<Value> = steps.iter().map(Step::for_page).collect();
         json!({
             "step": "state", "chat": self.id, "busy": is_busy, "steps": steps, "note": self.note, "model": about["model"],
             "about": about["about"], "title": about["title"], "system": about["system"],
@@ -286,7 +287,7 @@ impl Chat {
         let said = history(&talk.conversation);
         // Whoever is told so may ask the next question at once.
         drop(talk);
-        self.person.settle(said, &last);
+        self.person.settle(said, &last.for_page());
     }
 
     /// Tells all windows the steps of a turn, and takes over its end; returns the last step.

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::base::{Failure, lock, secret::secret};
@@ -64,7 +63,7 @@ impl AtPage {
     /// Shows a step of the turn that goes on.
     pub(super) fn tell(&self, step: Step) {
         let mut desk = lock(&self.desk);
-        desk.send(&step);
+        desk.send(&step.for_page());
         let joined = desk.turn.last_mut().is_some_and(|last| join(last, &step));
         if !joined {
             desk.turn.push(step);
@@ -77,7 +76,7 @@ impl AtPage {
     }
 
     /// No turn goes on: these steps show all that was said. `last` is told to whoever looks.
-    pub(super) fn settle(&self, said: Vec<Step>, last: &impl Serialize) {
+    pub(super) fn settle(&self, said: Vec<Step>, last: &Value) {
         let mut desk = lock(&self.desk);
         desk.said = said;
         desk.turn.clear();
@@ -147,8 +146,8 @@ impl Drop for OpenInput<'_> {
 }
 
 impl AnswerDesk {
-    fn send(&mut self, step: &impl Serialize) {
-        let text = serde_json::to_string(step).unwrap_or_default();
+    fn send(&mut self, step: &Value) {
+        let text = step.to_string();
         self.windows.retain(|window| window.try_send(text.clone()).is_ok());
     }
 }
@@ -184,13 +183,17 @@ impl Frontend for AtPage {
 
     fn approve<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer> {
         let (tell, told) = oneshot::channel();
-        let Question { id, name, why, body, is_doubtful, definition, .. } = question;
+        let Question { id, name, why, body, is_doubtful, definition, .. } = question.clone();
         lock(&self.desk).questions.insert(id.clone(), (definition.clone(), tell));
-        self.tell(Step::Ask(json!({
-            "call": id, "name": name, "title": format!("Run {name}?"), "why": why,
-            "body": [body.head, body.hidden, body.tail], "more": format!("Show {} characters more", body.hidden.chars().count()),
-            "once": is_doubtful, "definition": definition,
-        })));
+        self.tell(Step::Ask {
+            call: id,
+            title: format!("Run {name}?"),
+            why,
+            more: format!("Show {} characters more", body.hidden.chars().count()),
+            body: [body.head, body.hidden, body.tail],
+            once: is_doubtful,
+            definition,
+        });
         Box::pin(async {
             match told.await {
                 Ok(answer) => answer,
@@ -205,10 +208,7 @@ impl Frontend for AtPage {
             let Ok(id) = secret() else { return InputAnswer::Cancel };
             let (tell, told) = oneshot::channel();
             lock(&self.desk).inputs.insert(id.clone(), (request.clone(), tell));
-            let InWords { title, text, warning, fields, url } = InWords::of(request);
-            self.tell(Step::Input(json!({
-                "input": id, "title": title, "text": text, "warning": warning, "fields": fields, "url": url,
-            })));
+            self.tell(Step::Input { input: id.clone(), words: InWords::of(request) });
             let _open = OpenInput(id, self);
             told.await.unwrap_or(InputAnswer::Cancel)
         })
@@ -233,7 +233,7 @@ mod tests {
             page.tell(step);
         }
         let steps: Vec<String> = std::iter::from_fn(|| told.try_recv().ok()).collect();
-        assert_eq!(steps, [text("a"), text("b"), wait.clone(), text("c")].map(|step| json!(step).to_string()));
+        assert_eq!(steps, [text("a"), text("b"), wait.clone(), text("c")].map(|step| step.for_page().to_string()));
         assert_eq!(steps[0], r#"{"step":"text","text":"a"}"#);
         assert_eq!(page.look().0, [text("ab"), wait, text("c")]);
     }

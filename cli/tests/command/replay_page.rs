@@ -221,7 +221,11 @@ fn a_question_is_shown_with_its_files_and_whole_however_long_they_are() {
     for args in [&["replay", "--html", "-", "r.jsonl"][..], &["log", "export", "", "--as", "page"]] {
         let page = place.run(args).ok().out;
         assert!(page.contains("<b>User</b></p><div class=\"text\" dir=\"auto\">What is in it?</div>"), "{page}");
-        assert!(page.contains("<b>notes.txt</b> · 4800 characters") && !page.contains("System prompt"), "{page}");
+        assert!(
+            page.contains("<summary dir=\"auto\">notes.txt · 4800 characters</summary>")
+                && !page.contains("System prompt"),
+            "{page}"
+        );
         assert!(page.contains("<thead dir=\"auto\"><td dir=\"auto\">a</td>"), "{page}");
         assert!(page.contains("<summary>As the model wrote it</summary><pre dir=\"auto\">\n| a | b |"), "{page}");
     }

@@ -216,6 +216,16 @@ impl Window {
     }
 }
 
+/// Whether a step shows this as the text of a result.
+fn shows(step: &Value, text: &str) -> bool {
+    step["html"].as_str().is_some_and(|html| html.contains(&format!(">\n{text}</pre>")))
+}
+
+/// Whether a step shows an outcome that is no result.
+fn is_bad(step: &Value) -> bool {
+    step["html"].as_str().is_some_and(|html| html.contains("class=\"block result bad\""))
+}
+
 #[tokio::test]
 async fn an_address_lets_one_browser_in_and_no_other_page_reaches_what_is_after() {
     let mut up = Up::start(Endpoint::start([]), &[], &[]);
@@ -295,7 +305,7 @@ async fn the_cookie_alone_changes_nothing_and_looks_at_nothing() {
     assert_eq!(up.post("/answer", once.clone()).await.0, 401, "nor does the key alone");
     up.cookie = cookie;
     assert_eq!(up.post("/answer", once).await.0, 200, "the question is still open");
-    assert_eq!(window.step("outcome").await["text"], "written");
+    assert!(shows(&window.step("outcome").await, "written"));
 }
 
 #[cfg(target_os = "linux")]
@@ -334,7 +344,7 @@ async fn an_answer_is_one_to_the_tool_as_it_was_shown() {
     );
     assert_eq!(up.post("/answer", answer(&asked, "once")).await.0, 404, "nobody was shown this with the question");
     assert_eq!(up.post("/answer", answer(&again, "no")).await.0, 200);
-    assert_eq!(window.step("outcome").await["good"], false);
+    assert!(is_bad(&window.step("outcome").await));
 }
 
 /// One that downloads first takes its time.
@@ -360,7 +370,7 @@ async fn a_question_waits_for_servers_that_start_unless_it_is_stopped() {
     while window.step("wait").await["text"] != starting {}
     assert!(up.endpoint.seen().iter().all(|seen| !seen.target().starts_with("POST")), "nothing was asked yet");
     up.place.write("start", "");
-    assert_eq!(window.step("outcome").await["text"], "gold");
+    assert!(shows(&window.step("outcome").await, "gold"));
     assert_eq!(window.step("end").await["stopped"], Value::Null);
 }
 
@@ -376,14 +386,15 @@ async fn a_question_is_answered_as_it_is_written_and_kept_for_other_commands() {
     assert_eq!(up.post("/ask", json!({"chat": chat, "text": "Oslo?"})).await.0, 200);
     assert_eq!(window.step("user").await["text"], "Oslo?");
     assert_eq!(window.step("text").await["text"], "**Cold.** ", "it comes as it is written");
-    let tree = json!([["p", ["strong", "Cold."], " ", ["code", "-3"], " degrees"]]);
-    assert_eq!(window.step("answer").await["tree"], tree);
+    let shown = window.step("answer").await["html"].clone();
+    let text = r#"<p dir="auto"><strong dir="auto">Cold.</strong> <code dir="auto">-3</code> degrees</p>"#;
+    assert!(shown.as_str().unwrap().contains(text), "{shown}");
     let end = window.step("end").await;
     assert_eq!((&end["stopped"], &end["again"]), (&Value::Null, &json!(false)));
 
     let (_, again) = up.look(&chat).await;
-    assert_eq!(again["steps"][0], json!({"step": "user", "text": "Oslo?"}));
-    assert_eq!(again["steps"].as_array().unwrap().last().unwrap()["tree"], tree);
+    assert_eq!((&again["steps"][0]["step"], &again["steps"][0]["text"]), (&json!("user"), &json!("Oslo?")));
+    assert_eq!(again["steps"].as_array().unwrap().last().unwrap()["html"], shown);
     let listed = up.place.run(&["log", "--json"]).ok().json();
     assert_eq!((&listed["sessions"][0]["id"], &listed["sessions"][0]["title"]), (&json!(chat), &json!("Oslo?")));
     assert_eq!(up.post("/ask", json!({"chat": chat, "text": "And now?"})).await.0, 200);
@@ -492,7 +503,9 @@ async fn files_and_pictures_go_with_a_question_and_stay_with_it() {
 
     up.post("/ask", ask("Look.", &[&notes, &dot])).await;
     let asked = window.step("user").await;
-    assert_eq!(asked["files"], json!([{"name": "notes.md", "text": "Oslo is wet.\n"}]));
+    let file = "<details class=\"files\"><summary dir=\"auto\">notes.md · 13 characters</summary><pre dir=\"auto\">\nOslo is wet.\n</pre></details>";
+    let has_file = |step: &Value| step["html"].as_str().unwrap().contains(file);
+    assert!(has_file(&asked), "{asked}");
     assert_eq!((&asked["text"], &asked["pictures"]), (&json!("Look."), &json!(1)));
     window.step("end").await;
     let sent = |up: &Up| up.endpoint.seen().last().unwrap().messages();
@@ -503,7 +516,7 @@ async fn files_and_pictures_go_with_a_question_and_stay_with_it() {
 
     up.post("/ask", json!({"chat": chat, "text": "Look again.", "question": 0})).await;
     let state = window.step("state").await;
-    assert_eq!((&state["steps"][0]["files"], &state["steps"][0]["text"]), (&asked["files"], &json!("Look again.")));
+    assert!(has_file(&state["steps"][0]) && state["steps"][0]["text"] == "Look again.", "{state}");
     window.step("end").await;
     assert!(sent(&up).contains("Oslo is wet.") && sent(&up).contains(DOT) && !sent(&up).contains("Look."));
 }
@@ -516,7 +529,9 @@ async fn resources_that_a_question_names_go_with_it() {
     let chat = state["chat"].as_str().unwrap().to_owned();
     let sent = |up: &Up| up.endpoint.seen().last().unwrap().messages();
     up.post("/ask", json!({"chat": chat, "text": "Which is north? @demo:demo://cities"})).await;
-    assert_eq!(window.step("state").await["steps"][0]["files"][0]["name"], "@demo:demo://cities");
+    let state = window.step("state").await;
+    let shown = state["steps"][0]["html"].as_str().unwrap();
+    assert!(shown.contains("<summary dir=\"auto\">@demo:demo:&#x2f;&#x2f;cities · "), "{shown}");
     window.step("end").await;
     assert!(sent(&up).contains("Which is north? @demo:demo://cities\\n\\n<file name=\\\"@demo:demo://cities\\\" end="));
     assert!(sent(&up).contains("Oslo, Norway: latitude 59.91"), "{}", sent(&up));
@@ -658,14 +673,14 @@ async fn a_call_waits_for_its_answer_and_shows_what_changes_in_the_file() {
     assert_eq!(up.post("/answer", answer(&asked, "no")).await.0, 200);
     assert_eq!(up.post("/answer", answer(&asked, "once")).await.0, 404, "it was answered");
     let outcome = window.step("outcome").await;
-    assert_eq!((&outcome["call"], &outcome["good"]), (&asked["call"], &json!(false)));
-    assert!(outcome["text"].as_str().unwrap().contains("no figs"), "{outcome}");
+    assert!(outcome["call"] == asked["call"] && is_bad(&outcome), "{outcome}");
+    assert!(outcome["html"].as_str().unwrap().contains("no figs"), "{outcome}");
     window.step("end").await;
 
     up.post("/ask", ask("Please.")).await;
     let asked = window.step("ask").await;
     up.post("/answer", answer(&asked, "always")).await;
-    assert_eq!(window.step("outcome").await["text"], "written");
+    assert!(shows(&window.step("outcome").await, "written"));
     window.step("end").await;
     up.post("/ask", ask("Once more.")).await;
     loop {
@@ -684,7 +699,7 @@ async fn a_call_that_has_already_run_is_asked_about_as_that_and_once() {
     up.enter().await;
     let (mut window, state) = up.look("").await;
     up.post("/ask", json!({"chat": state["chat"], "text": "Figs for pears."})).await;
-    assert_eq!(window.step_of(&["ask", "outcome"]).await["text"], "written", "the first is allowed");
+    assert!(shows(&window.step_of(&["ask", "outcome"]).await, "written"), "the first is allowed");
     let asked = window.step("ask").await;
     assert_eq!(asked["why"], "The same call has already run, and nothing new came in between.");
     assert_eq!(asked["once"], true);
@@ -726,7 +741,7 @@ async fn conversations_are_found_gone_on_with_and_shared_as_one_file() {
     let (mut window, state) = up.look(&kept).await;
     assert_eq!((&state["chat"], &state["steps"][0]["text"]), (&json!(kept), &json!("Oslo again?")));
     up.post("/ask", json!({"chat": kept, "text": "How long is it?"})).await;
-    assert_eq!(window.step("answer").await["tree"], json!([["p", "4 messages"]]), "a prompt, two questions, an answer");
+    assert_eq!(window.step("answer").await["text"], "4 messages", "a prompt, two questions, an answer");
     window.step("end").await;
 
     let shared = up.get(&format!("/share?chat={}", begun[0])).await;
@@ -892,7 +907,7 @@ async fn servers_and_tools_are_switched_and_the_next_request_knows() {
     let (mut window, state) = up.look("").await;
     let mut offered = async |up: &Up| {
         up.post("/ask", json!({"chat": state["chat"], "text": "What have you got?"})).await;
-        let answer = window.step("answer").await["tree"][0][1].as_str().unwrap().to_owned();
+        let answer = window.step("answer").await["text"].as_str().unwrap().to_owned();
         window.step("end").await;
         answer
     };

@@ -19,7 +19,7 @@ pub(super) fn line(text: &str) -> String {
 }
 
 /// A field of a form in a page.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct PageField {
     name: String,
     /// Its name and what it wants.

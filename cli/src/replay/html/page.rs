@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::labels::{self, capitalised};
-use crate::pages::{markdown, text::Long};
+use crate::pages::{block::Block, markdown, text::Long};
 use crate::replay::play::{Played, Shown};
 use crate::replay::view::{self, Answered};
 use crate::screen::full_name;
@@ -13,7 +13,6 @@ use crate::terminal::shortened;
 use crate::view::region;
 use toolgraft::event::{Region, Rejected};
 use toolgraft::message::{NativeCall, Role};
-use toolgraft::outcome::named_files;
 use toolgraft::{Call, Catalog, Message};
 
 /// A line of the contents: a round, or all rounds of a question.
@@ -87,12 +86,12 @@ pub(super) struct RoundPart {
     pub(super) anchor: String,
     pub(super) heading: String,
     pub(super) meta: String,
-    /// Blocks in the order in which they are read; `kind` says which fields the template looks at.
-    pub(super) parts: Vec<Value>,
+    /// In the order in which they are read.
+    pub(super) parts: Vec<Block>,
 }
 
 /// Returns the tools on offer.
-pub(super) fn tools(catalog: &Catalog) -> Value {
+pub(super) fn tools(catalog: &Catalog) -> Block {
     let part = |tool: &toolgraft::Tool| {
         json!({
             "name": full_name(tool.server.as_deref(), &tool.name),
@@ -100,17 +99,12 @@ pub(super) fn tools(catalog: &Catalog) -> Value {
             "schema": tool.input_schema.as_ref().and_then(|schema| serde_json::to_string_pretty(schema).ok()),
         })
     };
-    let tools: Vec<Value> = catalog.tools().map(part).collect();
-    json!({"kind": "tools", "count": tools.len(), "tools": tools})
-}
-
-fn folded(label: &str, text: &str) -> Value {
-    json!({"kind": "folded", "label": label, "size": text.chars().count(), "text": Long::new(text)})
+    Block::Tools { tools: catalog.tools().map(part).collect() }
 }
 
 /// Returns a message that was sent. `results`: a user's message contains the results of calls; `prompt`: it may begin
 /// with the prompt.
-pub(super) fn message(message: &Message, results: bool, prompt: bool) -> Vec<Value> {
+pub(super) fn message(message: &Message, results: bool, prompt: bool) -> Vec<Block> {
     let label = match message.role {
         Role::System => "System prompt",
         Role::User => "User",
@@ -120,91 +114,77 @@ pub(super) fn message(message: &Message, results: bool, prompt: bool) -> Vec<Val
     };
     let said = message.shown();
     match message.role {
-        Role::User if results => vec![folded("Results, as the model reads them", &said)],
+        Role::User if results => vec![Block::folded("Results, as the model reads them", &said)],
         Role::User => {
             let (words, question) = (words(&said), view::question(&said).filter(|_| prompt));
-            let before = question.is_some().then(|| folded(&format!("System prompt + {label}"), &words));
-            let asked = json!({"kind": "user", "label": label, "text": Long::new(&question.unwrap_or(words))});
-            let files = named_files(&said).map(|(name, text)| folded(name.as_deref().unwrap_or("File"), text));
-            before.into_iter().chain([asked]).chain(files).collect()
+            let before = question.is_some().then(|| Block::folded(&format!("System prompt + {label}"), &words));
+            let asked = Block::user(label, &question.unwrap_or(words), &said);
+            before.into_iter().chain([asked]).collect()
         }
         _ if said.is_empty() => Vec::new(),
-        _ => vec![folded(label, &said)],
+        _ => vec![Block::folded(label, &said)],
     }
 }
 
-pub(super) fn call(number: usize, call: &Call, untagged: bool) -> Value {
+pub(super) fn call(number: usize, call: &Call, untagged: bool) -> Block {
     let mut about = vec![call.dialect.to_string()];
     about.extend(labels::provenance(call.provenance, untagged).map(str::to_owned));
     about.extend(labels::repaired(call));
     // The text of the arguments is shown only where it reads otherwise than the call.
     let changed = serde_json::from_str::<Value>(&call.raw_arguments).ok().as_ref() != Some(&call.arguments);
-    json!({
-        "kind": "call",
-        "label": capitalised(&format!("call {number}")),
-        "name": full_name(call.server.as_deref(), &call.tool),
-        "about": about.join(" · "),
-        "arguments": Long::json(&call.arguments),
-        "raw": (changed && !call.raw_arguments.trim().is_empty()).then(|| Long::new(&call.raw_arguments)),
-    })
+    Block::Call {
+        label: capitalised(&format!("call {number}")),
+        name: full_name(call.server.as_deref(), &call.tool),
+        about: about.join(" · "),
+        arguments: Long::json(&call.arguments),
+        raw: (changed && !call.raw_arguments.trim().is_empty()).then(|| Long::new(&call.raw_arguments)),
+    }
 }
 
-pub(super) fn native(number: usize, call: &NativeCall) -> Value {
+pub(super) fn native(number: usize, call: &NativeCall) -> Block {
     let arguments =
         serde_json::from_str(&call.arguments).map_or_else(|_| Long::new(&call.arguments), |v| Long::json(&v));
-    json!({
-        "kind": "call", "label": capitalised(&format!("native call {number}")), "name": call.name,
-        "about": call.id, "arguments": arguments, "raw": null,
-    })
+    let label = capitalised(&format!("native call {number}"));
+    Block::Call { label, name: call.name.clone(), about: call.id.clone().unwrap_or_default(), arguments, raw: None }
 }
 
-fn rejected(rejected: &Rejected) -> Value {
+fn rejected(rejected: &Rejected) -> Block {
     let mut message = rejected.message.clone();
     // The message mostly has the names already.
     if !rejected.nearest.is_empty() && !rejected.nearest.iter().all(|name| message.contains(name.as_str())) {
         message = format!("{message} ({})", rejected.nearest.join(", "));
     }
-    json!({
-        "kind": "rejected",
-        "label": capitalised(labels::not_run(rejected.kind)),
-        "name": rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool)),
-        "draft": rejected.stays_in_text(),
-        "reason": rejected.kind.as_str(),
-        "message": message,
-        "raw": Long::new(&rejected.raw),
-    })
+    Block::Rejected {
+        label: capitalised(labels::not_run(rejected.kind)),
+        name: rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool)),
+        draft: rejected.stays_in_text(),
+        reason: rejected.kind.as_str(),
+        message,
+        raw: Some(Long::new(&rejected.raw)),
+    }
 }
 
-pub(super) fn outcome(answered: &Answered<'_>) -> Value {
+pub(super) fn outcome(answered: &Answered<'_>) -> Block {
     let outcome = answered.outcome;
     let took = outcome.took.map(|took| format!("{} ms", took.as_millis()));
     let which = answered.number.map_or_else(|| answered.id.to_owned(), |number| format!("call {number}"));
     let about = [Some(which), took, Some("recorded".to_owned())];
     let events = serde_json::to_value(&outcome.events).ok().filter(|_| !outcome.events.is_empty());
-    json!({
-        "kind": "outcome",
-        "label": capitalised(labels::status(outcome.status)),
-        "name": answered.name,
-        "about": about.into_iter().flatten().collect::<Vec<_>>().join(" · "),
-        "good": labels::is_good(outcome.status),
-        "text": Long::new(if outcome.text.is_empty() { "(empty)" } else { &outcome.text }),
-        "structured": outcome.structured.as_ref().map(Long::json),
-        "events": events.as_ref().map(Long::json),
-    })
-}
-
-/// Text that a turn reads no more.
-pub(super) fn unread(text: &str) -> Value {
-    json!({"kind": "unread", "text": Long::new(text)})
-}
-
-pub(super) fn notice(label: &str, text: &str) -> Value {
-    json!({"kind": "notice", "label": label, "text": Long::new(text)})
+    Block::Outcome {
+        label: capitalised(labels::status(outcome.status)),
+        name: answered.name.clone(),
+        about: about.into_iter().flatten().collect::<Vec<_>>().join(" · "),
+        good: labels::is_good(outcome.status),
+        folded: false,
+        text: Long::new(if outcome.text.is_empty() { "(empty)" } else { &outcome.text }),
+        structured: outcome.structured.as_ref().map(Long::json),
+        events: events.as_ref().map(Long::json),
+    }
 }
 
 /// Returns the blocks of an answer: its pieces where they belong, joined. The calls of the reasoning stay in its text
 /// and are listed after it, unless they are made.
-pub(super) fn answer(played: &Played) -> Vec<Value> {
+pub(super) fn answer(played: &Played) -> Vec<Block> {
     let mut parts = Vec::new();
     let mut text = Text::default();
     for part in played.shown() {
@@ -236,11 +216,11 @@ pub(super) fn answer(played: &Played) -> Vec<Value> {
 struct Text {
     reasoning: bool,
     text: String,
-    after: Vec<Value>,
+    after: Vec<Block>,
 }
 
 impl Text {
-    fn push(&mut self, reasoning: bool, more: &str, parts: &mut Vec<Value>) {
+    fn push(&mut self, reasoning: bool, more: &str, parts: &mut Vec<Block>) {
         if self.reasoning != reasoning {
             self.end(parts);
             self.reasoning = reasoning;
@@ -248,13 +228,16 @@ impl Text {
         self.text.push_str(more);
     }
 
-    fn end(&mut self, parts: &mut Vec<Value>) {
+    fn end(&mut self, parts: &mut Vec<Block>) {
         let text = std::mem::take(&mut self.text);
         let shown = text.trim_matches(['\n', '\r', ' ']);
         if !shown.is_empty() {
             parts.push(match self.reasoning {
-                true => json!({"kind": "reasoning", "size": shown.chars().count(), "text": Long::new(shown)}),
-                false => json!({"kind": "answer", "text": Long::new(shown), "page": markdown::formatted(shown)}),
+                true => Block::reasoning(shown),
+                false => {
+                    let page = markdown::formatted(shown);
+                    Block::Answer { label: "Answer", page, text: Some(Long::new(shown)) }
+                }
             });
         }
         parts.append(&mut self.after);
