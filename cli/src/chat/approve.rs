@@ -26,19 +26,19 @@ use toolgraft_mcp::{Hub, ServerConfig};
 
 type Name = (Option<String>, String);
 
-/// Answers for the calls of a conversation.
+/// Decides on the approval of the calls of a conversation.
 pub(crate) struct Approvals {
     front: Arc<dyn Frontend>,
     yes: bool,
     policy: Mutex<Policy>,
-    /// Tools that were approved for all of the conversation, as they were then.
+    /// Tools that the user approved for the rest of the conversation, with their definitions at that time.
     always: Mutex<BTreeMap<Name, Definition>>,
-    /// Tools that the policy allows, as they were then.
+    /// Saved definitions of the tools that the policy allows.
     permissions: Permissions,
     hub: Arc<Hub>,
-    /// Files that a call may change.
+    /// Directories of the local servers, to show how a call changes a file in them.
     existing: Existing,
-    /// The warnings about calls that nobody could be asked about.
+    /// Warnings already shown about calls that could not be approved without a terminal.
     told: Mutex<BTreeSet<String>>,
 }
 
@@ -50,7 +50,7 @@ fn policy(settings: &Settings, yes: bool, servers: &[ServerConfig]) -> Policy {
     settings.deny.iter().fold(policy, Policy::deny)
 }
 
-/// Warns of each pattern that fits none of the tools.
+/// Warns of each `allow` and `deny` pattern that matches none of the tools.
 pub(crate) fn warn_unmatched(settings: &Settings, catalog: &Catalog) {
     // The catalog is needed because it decides where a name with several dots is split.
     let allows = |glob: &str, tool: &Tool| {
@@ -75,7 +75,7 @@ pub(crate) fn warn_unmatched(settings: &Settings, catalog: &Catalog) {
 
 impl Approvals {
     /// # Errors
-    /// An `--allow` means tools of several servers.
+    /// An `allow` pattern matches tools of several servers, or a pattern cannot be parsed.
     pub(crate) fn new(
         args: &TalkArgs,
         front: Arc<dyn Frontend>,
@@ -95,11 +95,11 @@ impl Approvals {
         Ok(Arc::new(approvals))
     }
 
-    /// Settles the permissions of the settings: a server that comes later takes none over. It is done anew once the
-    /// servers are there that were still starting.
+    /// Applies the permissions of the settings to the present tools and saves the definitions of those allowed; a
+    /// server that is added later gains none of the permissions. Called again once all servers have started.
     ///
     /// # Errors
-    /// An `--allow` means tools of several servers.
+    /// An `allow` pattern matches tools of several servers, or a pattern cannot be parsed.
     pub(super) fn settle(&self, settings: &Settings) -> Result<(), Failure> {
         let (policy, catalog) = (policy(settings, self.yes, self.hub.config().servers()), self.hub.catalog());
         refuse_ambiguous(&policy, &catalog)?;
@@ -107,14 +107,15 @@ impl Approvals {
         Ok(())
     }
 
-    /// Returns what runs without a question, and what does not run, for the tools that there are now.
+    /// Returns the policy for the present tools, after saving the definitions of newly allowed ones.
     pub(super) fn policy(&self) -> Policy {
         let mut policy = lock(&self.policy);
         *policy = self.permissions.settled(policy.clone(), &self.hub.catalog());
         policy.clone()
     }
 
-    /// Returns the pattern that a person means: one for tools of one server, with its name.
+    /// Returns the pattern that the argument of `/allow` means, with the server's name; an error if it matches no tool,
+    /// tools of several servers, or without a server's name a destructive tool.
     pub(super) fn meant(&self, glob: &str) -> Result<String, Failure> {
         let catalog = self.hub.catalog();
         let fits = |name: &str, tool: &Tool| matches(glob, Some(name), &tool.name);
@@ -144,14 +145,14 @@ impl Approvals {
         }
     }
 
-    /// Lets calls that fit these run without a question from now on.
+    /// Allows calls that match these patterns without a question from now on.
     pub(super) fn allow(&self, patterns: &[String]) {
         let mut policy = lock(&self.policy);
         let more = patterns.iter().fold(policy.clone(), |policy, pattern| policy.allow(pattern));
         *policy = self.permissions.settled(more, &self.hub.catalog());
     }
 
-    /// Answers a question of the agent.
+    /// Decides on a call for which the agent requests approval, by asking the user if necessary.
     pub(super) async fn decide(self: Arc<Self>, mut request: ApprovalRequest) -> Approval {
         let name = (request.server.clone(), request.tool.clone());
         if request.reason == AskReason::Repeated && self.front.room().is_none() {
@@ -210,7 +211,7 @@ impl Approvals {
         }
     }
 
-    /// Returns the question about a tool of this definition, in which this has changed since a yes.
+    /// Returns the question about a call of a tool with this definition, which has these changes since it was allowed.
     fn question(
         &self,
         request: &ApprovalRequest,
@@ -241,7 +242,7 @@ impl Approvals {
         }
     }
 
-    /// Returns the tool of this name as it is now.
+    /// Returns the present definition of the tool with this name from the catalog.
     fn tool(&self, (server, tool): &Name) -> Option<Tool> {
         Some(self.hub.catalog().find(server.as_deref(), tool).ok()?.tool.clone())
     }
@@ -251,25 +252,25 @@ impl Approvals {
     }
 }
 
-/// Returns a name for a definition that no other one has.
+/// Returns the SHA-256 hash of a tool's definition, which identifies it.
 fn hash(definition: &Definition) -> String {
     sha256(serde_json::to_string(definition).unwrap_or_default().as_bytes())
 }
 
-/// Returns `true` if the tool of this very name calls itself destructive.
+/// Returns `true` if the server has a tool of exactly this name that declares itself destructive.
 fn destroys(server: &Server, name: &str) -> bool {
     server.tools.iter().any(|tool| {
         tool.name == name && tool.annotations.as_ref().is_some_and(|hints| hints.destructive_hint == Some(true))
     })
 }
 
-/// Returns `true` if each such call is asked about, whatever was allowed before: it may be a draft or an example, it
-/// repeats one that ran, or untrusted text may have led to it.
+/// Returns `true` if each call with this reason for approval is asked about, whatever was allowed before: it may be a
+/// draft or an example, it repeats one that ran, or untrusted text may have led to it.
 fn is_asked_each_time(reason: AskReason) -> bool {
     !matches!(reason, AskReason::FirstUse | AskReason::Changed | AskReason::Policy)
 }
 
-/// Says why a call was not run that nobody could be asked about, and what runs it.
+/// Returns a warning that a call was not run because there is no terminal to ask on, with the option that allows it.
 fn nobody(request: &ApprovalRequest) -> String {
     let name = bounded(&full_name(request.server.as_deref(), &request.tool), NAME);
     let why = match doubt(request.reason) {
@@ -296,13 +297,13 @@ fn nobody(request: &ApprovalRequest) -> String {
     format!("{name} was not run: {why}")
 }
 
-/// Says the same to the model, with what it can do itself.
+/// Returns the message for the model that a call was not run because no user is present.
 fn for_the_model(reason: AskReason) -> String {
     let why = row(reason).map(|(_, _, why)| format!(", and {why}")).unwrap_or_default();
     format!("no user is present to approve the call{why}")
 }
 
-/// The reasons for which a call may not be meant, what the user is told of each, and what the model.
+/// Reasons for which a call may not be meant, each with its description for the user and with advice for the model.
 static REASONS: LazyLock<Vec<(AskReason, String, String)>> =
     LazyLock::new(|| rows(include_str!("approve/reasons.toml")));
 
@@ -310,17 +311,17 @@ fn row(reason: AskReason) -> Option<&'static (AskReason, String, String)> {
     REASONS.iter().find(|(other, ..)| *other == reason)
 }
 
-/// Returns what makes the call doubtful, if it may not be meant.
+/// Returns the reason that the call may not be meant, as text; `None` if there is no such doubt.
 fn doubt(reason: AskReason) -> Option<&'static str> {
     row(reason).map(|(_, doubt, _)| doubt.as_str()).filter(|doubt| !doubt.is_empty())
 }
 
-/// Says why the call is asked about: why it may not be meant, or what the server says of its tool.
+/// Returns the reason that the call needs approval: the doubt that it is meant, or else the nature of its tool.
 fn why(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool) -> String {
     doubt(request.reason).map_or_else(|| nature(request, hints, by_pattern), |doubt| format!("{}.", capitalised(doubt)))
 }
 
-/// Says what the server says of the tool, and that nothing allows the call.
+/// Returns a sentence on the tool's annotations (destructive, read-only) and on why no permission covers the call.
 fn nature(request: &ApprovalRequest, hints: Option<&Annotations>, by_pattern: bool) -> String {
     let hint = |says: fn(&Annotations) -> Option<bool>| hints.and_then(says);
     let nature = match (hint(|h| h.destructive_hint), hint(|h| h.read_only_hint)) {

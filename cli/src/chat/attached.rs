@@ -8,18 +8,18 @@ use toolgraft::conversation::User;
 use toolgraft::message::{Image, ImageError};
 use toolgraft::outcome::named_files;
 
-/// The files of a question.
+/// The files and images that are sent with a question.
 #[derive(Debug, Default)]
 pub(crate) struct Attached {
-    /// The names and texts of files.
+    /// Names and contents of text files.
     texts: Vec<(String, String)>,
     images: Vec<Image>,
-    /// The names of the files, in the order in which they were given.
+    /// Names of all files, in the order in which they were given.
     names: Vec<String>,
 }
 
 impl Attached {
-    /// Reads the files. `flag` is where they were named, for errors.
+    /// Reads the files. `flag` is the option or command that names them, for errors.
     pub(super) fn read(files: &[PathBuf], flag: &str) -> Result<Self, Failure> {
         let mut attached = Attached::default();
         for file in files {
@@ -30,7 +30,7 @@ impl Attached {
         Ok(attached)
     }
 
-    /// Adds further files. One that is named again is sent once, with its current content.
+    /// Adds further files. A file that is named again is sent once, with its current content.
     pub(crate) fn extend(&mut self, more: Attached) {
         self.texts.retain(|(name, _)| !more.names.contains(name));
         self.images.retain(|image| !more.images.contains(image));
@@ -40,13 +40,14 @@ impl Attached {
         self.names.extend(more.names);
     }
 
-    /// Returns the names of the files, on one line; `None` where there is none.
+    /// Returns the names of the files on one line; `None` if there are none.
     pub(super) fn names(&self) -> Option<String> {
         let names: Vec<String> = self.names.iter().map(|name| word(name)).collect();
         (!names.is_empty()).then(|| names.join(", "))
     }
 
-    /// Adds a file with this name and content.
+    /// Adds a file with this name and content, as an image or as text; an error if it is neither. `flag` is the option
+    /// that names it.
     pub(crate) fn take(&mut self, name: &str, bytes: Vec<u8>, flag: &str) -> Result<(), Failure> {
         self.names.push(name.to_owned());
         match Image::new(&bytes) {
@@ -71,8 +72,8 @@ impl Attached {
         Ok(())
     }
 
-    /// Returns the question with all of it that it does not have yet, each file byte for byte in a frame that it
-    /// cannot end.
+    /// Returns the question with the files and images added. Each text file is in a frame that its content cannot end;
+    /// one that the question already contains is not repeated.
     pub(super) fn with(self, question: User) -> User {
         let mut question = self.texts.iter().fold(question, |question, (name, text)| {
             let is_there = named_files(&question.text).any(|(n, t)| n.as_deref() == Some(name) && t == text);

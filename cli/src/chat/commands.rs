@@ -23,27 +23,27 @@ use toolgraft::route::Toolbox;
 use toolgraft::tools::nearest;
 use toolgraft_mcp::{Hub, McpPrompt};
 
-/// The commands of `commands.toml`, how they are written, and what they do.
+/// The commands of `commands.toml`: name, arguments, description.
 static COMMANDS: LazyLock<Vec<(String, String, String)>> = LazyLock::new(|| rows(include_str!("commands.toml")));
 
-/// Other names of some of them.
+/// Alternative names of commands.
 const ALIASES: [&str; 4] = ["/?", "/new", "/exit", "/q"];
 
-/// A command that a line contains.
+/// A command from a line that begins with `/`.
 #[derive(Debug, PartialEq)]
 pub(super) enum ChatCommand {
-    /// The question is written in an editor, which begins with this text.
+    /// `/edit`: write the question in an editor, which starts with this text.
     Edit(String),
     Retry,
     Delete,
     Quit,
-    /// A server's prompt: its place in the list, and its arguments as they were written.
+    /// A prompt of a server: its index in the list of prompts, and its arguments as typed.
     McpPrompt(usize, Vec<String>),
-    /// Another one, with its words.
+    /// Any other command, split into words.
     Other(Vec<String>),
 }
 
-/// Reads a line that begins with `/`.
+/// Parses a line that begins with `/`; an error for an unclosed quotation mark or a missing command.
 pub(super) fn read(line: &str, prompts: &[McpPrompt]) -> Result<ChatCommand, String> {
     // The rest of an `/edit` line is the user's text, quotation marks included.
     if let Some(text) =
@@ -69,7 +69,7 @@ fn number(name: &str, word: &str) -> Result<usize, Failure> {
     number.map_err(|_| Failure::usage(format!("{name} {word}: expected a number, such as 2")))
 }
 
-/// Returns a path as a shell would read it: `~/` is the home directory.
+/// Returns a path in which a leading `~/` is replaced by the home directory.
 fn at_home(file: &str) -> PathBuf {
     match (file.strip_prefix("~/"), std::env::home_dir()) {
         (Some(below), Some(home)) => home.join(below),
@@ -85,7 +85,8 @@ fn unknown(name: &str, prompts: &[McpPrompt]) -> String {
     }
 }
 
-/// Returns the completions for the word that follows these words of a line; without any words, the commands.
+/// Returns the completions for the word that follows these words of a line, of which `begun` is typed; without words
+/// before it, the commands or mentions of resources.
 pub(super) fn following(before: &[String], begun: &str, (hub, runtime): (&Hub, &Handle)) -> Vec<String> {
     match before {
         [] if begun.starts_with('@') => {
@@ -103,14 +104,14 @@ pub(super) fn following(before: &[String], begun: &str, (hub, runtime): (&Hub, &
     }
 }
 
-/// Every command's first word.
+/// Returns the names of all commands, including those for servers' prompts.
 fn words(prompts: &[McpPrompt]) -> Vec<String> {
     // `/mcp on|off` and `/SERVER:PROMPT` are lines of the help, not words that can be typed.
     let own = COMMANDS.iter().map(|(name, ..)| name.clone()).filter(|name| !name.contains([':', ' ']));
     own.chain(prompts.iter().map(command_of)).collect()
 }
 
-/// `/server:prompt`.
+/// Returns the command for a server's prompt: `/SERVER:PROMPT`.
 fn command_of(prompt: &McpPrompt) -> String {
     format!("/{}:{}", prompt.server, prompt.name)
 }
@@ -142,7 +143,7 @@ fn help(prompts: &[McpPrompt]) -> String {
 }
 
 impl Session {
-    /// Does what the words of a command say that neither leaves nor speaks to the model.
+    /// Runs a command that neither ends the conversation nor sends anything to the model.
     pub(super) async fn command(&mut self, words: &[String]) -> Result<(), Failure> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words[..] {
@@ -232,7 +233,8 @@ impl Session {
         }
     }
 
-    /// `3 tools of demo, by prompt (use_mcp_tool, full)`; how to get some where no server is configured.
+    /// Returns a line such as `3 tools of demo, by prompt (use_mcp_tool, full)`; without servers, advice on adding
+    /// some.
     pub(super) fn tools_line(&self) -> String {
         let catalog = self.talk.hub.catalog();
         let names: Vec<&str> = catalog.servers().iter().filter_map(|server| server.name.as_deref()).collect();

@@ -17,7 +17,7 @@ use toolgraft::http::Trust;
 use toolgraft::model::{CONNECT_TIMEOUT, ModelError, ModelInfo, NativeFault, Tracer};
 use toolgraft::secrets::{Secrets, shown_url, url_secrets};
 
-/// Servers that people run on their own machine, by their usual ports.
+/// Names and URLs of inference servers that commonly run on the user's computer, by their default ports.
 const LOCAL: [(&str, &str); 4] = [
     ("LM Studio", "http://localhost:1234/v1"),
     ("Ollama", "http://localhost:11434/v1"),
@@ -26,42 +26,42 @@ const LOCAL: [(&str, &str); 4] = [
     ("llama.cpp", "http://localhost:9931/v1"),
 ];
 
-/// Longest wait for a connection when a server starts in front of the endpoint.
+/// Maximum time to connect to the endpoint when `serve` starts.
 const SERVED_CONNECT: Duration = Duration::from_secs(2);
 
-/// Time that a local server has to say which models it has. It is on this
-/// machine and has nothing to load for that.
+/// Maximum time for a local server to send its list of models, for which it has to load nothing.
 const PROBE: Duration = Duration::from_millis(1500);
 
-/// Time between two questions to a server that loads its model, and how often it is asked:
-/// a large model comes from a slow disk in minutes.
+/// Time between two requests to a server that is still loading its model, followed by the maximum number of requests: a
+/// large model takes minutes to load from a slow disk.
 const LOADING: Duration = Duration::from_secs(1);
 const LOADING_TIMES: usize = 600;
 
 /// An endpoint and one of its models.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
-    /// Base URL, as given.
+    /// Base URL as given, with `/v1` added if the endpoint needs it.
     pub(crate) url: String,
-    /// The name of the endpoint in `config.toml`.
+    /// Name of the endpoint in `config.toml`; `None` if it was given by its URL or found by its port.
     pub(crate) called: Option<String>,
-    /// `Ollama`, where it was found by its port.
+    /// Name of the server software, such as `Ollama`, if the endpoint was found by its default port.
     pub(super) found: Option<&'static str>,
     pub(crate) key: Option<String>,
-    /// The certificates that it is verified with.
+    /// Certificates with which the endpoint's TLS certificate is verified.
     pub(crate) trust: Trust,
-    /// One for all models, so that nothing is asked twice.
+    /// HTTP client shared by all models of the endpoint, so that cached information is not requested twice.
     client: OpenAi,
-    /// The models that the endpoint lists, as far as it was asked.
+    /// The models that the endpoint lists; empty if they were not requested.
     pub(crate) listed: Vec<ModelInfo>,
-    /// The model that is talked to; empty until it is chosen.
+    /// Id of the chosen model; empty until one is chosen.
     pub(crate) model: String,
-    /// The properties that the endpoint gives of that one.
+    /// Properties of the chosen model, as the endpoint reports them.
     pub(crate) info: ModelInfo,
 }
 
 impl Endpoint {
-    /// Returns the endpoint and model of a place; without a URL, those that are found on this machine.
+    /// Returns the endpoint and model that are configured; without a URL, searches the local default ports, and lets
+    /// the user choose between several models.
     pub(crate) async fn choose(place: &Place, front: &dyn Frontend) -> Result<Self, Failure> {
         if place.url.is_none() {
             warn_of_variables();
@@ -82,15 +82,15 @@ impl Endpoint {
         Ok(endpoint.learned().await)
     }
 
-    /// The endpoint of a place that names one.
+    /// Creates the endpoint for a place with a URL.
     fn at(place: &Place) -> Result<Self, Failure> {
         let key = place.key_or("OPENAI_API_KEY");
         let url = place.url.clone().unwrap_or_default();
         Ok(Endpoint { called: place.called.clone(), ..Endpoint::new(url, None, (key, &place.trust), CONNECT_TIMEOUT)? })
     }
 
-    /// Warns of a model that the endpoint does not list: it may have it all the same, under another name.
-    /// A server with one model takes any name for it. The URL gets the `/v1` that it lacks.
+    /// Warns if the endpoint does not list the chosen model: it may still accept the name, as a server with one model
+    /// does. Adds `/v1` to the URL if only that lists models.
     pub(super) async fn warn_unlisted(&mut self) -> Result<(), Failure> {
         if self.listed.is_empty() {
             // What the client learns of the model looks into the same list.
@@ -111,8 +111,8 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Returns the named endpoint; or the usual one, all that have a name and all on this machine. Each has its list of
-    /// models; of several those that have none are warned of.
+    /// Returns the configured endpoint; or without a URL the `usual` one, all named ones and all local servers. Each
+    /// has its list of models; with several, those without a list are omitted with a warning.
     pub(crate) async fn all(place: &Place, usual: Option<String>) -> Result<Vec<Self>, Failure> {
         if place.url.is_some() {
             let mut endpoint = Endpoint::at(place)?;
@@ -154,11 +154,11 @@ impl Endpoint {
         Ok(all)
     }
 
-    /// Returns the URL of the endpoint that a server is in front of, whether or not anybody is there yet, and its name
-    /// for messages: the one of the place, below `/v1` where only that lists models; else one on this machine.
+    /// Returns the URL of the endpoint to which `serve` forwards, reachable or not, and its name for messages: the
+    /// configured one, with `/v1` added if only that lists models; else a local server.
     ///
     /// # Errors
-    /// The URL is none; nothing is named, and nothing answers on this machine.
+    /// The URL is invalid; or none is configured and no local server answers.
     pub(crate) async fn served(place: &Place) -> Result<(String, String), Failure> {
         let Some(url) = &place.url else {
             warn_of_variables();
@@ -215,7 +215,8 @@ impl Endpoint {
         })
     }
 
-    /// Takes the list of models; from below `/v1` where the URL lacks that. It `is_needed` where no model was named.
+    /// Requests the list of models, with `/v1` added to the URL if necessary. `is_needed` adds to an error that no
+    /// model was named.
     async fn list(&mut self, is_needed: bool) -> Result<(), Failure> {
         let why = if is_needed { "no model was named, and " } else { "" };
         let cannot = |error| Failure::job(format!("{why}the list of models could not be read: {error}"));
@@ -223,7 +224,8 @@ impl Endpoint {
         Ok(())
     }
 
-    /// The same endpoint and model once something answers there, with its list where it has one.
+    /// Returns the endpoint with its list of models and the properties of the chosen model; an error if nothing answers
+    /// at its URL.
     pub(crate) async fn reached(mut self) -> Result<Self, Failure> {
         if !self.listed.is_empty() {
             return Ok(self);
@@ -237,7 +239,7 @@ impl Endpoint {
         Ok(self.learned().await)
     }
 
-    /// Asks for the list of models. The URL gets the `/v1` that it lacks.
+    /// Requests the list of models, with `/v1` added to the URL if necessary.
     async fn fetched(&mut self) -> Result<Result<Vec<ModelInfo>, ModelError>, Failure> {
         let mut models = self.once_loaded().await;
         if models.is_err() && self.go_below_v1().await? {
@@ -246,7 +248,7 @@ impl Endpoint {
         Ok(models)
     }
 
-    /// Takes the URL with the `/v1` that it lacks, where models are listed below that; returns `true` if so.
+    /// Adds `/v1` to the URL, with a warning, if models are listed only there; returns `true` if so.
     async fn go_below_v1(&mut self) -> Result<bool, Failure> {
         let Some(url) = self.client.add_v1().await else { return Ok(false) };
         let (name, shown) = (self.name(), shown_url(&url));
@@ -257,7 +259,7 @@ impl Endpoint {
         Ok(true)
     }
 
-    /// Returns the list of models, once the server has loaded its own.
+    /// Requests the list of models, and repeats that while the server is loading its model.
     async fn once_loaded(&self) -> Result<Vec<ModelInfo>, ModelError> {
         let mut models = self.client.models().await;
         for asked in 0..LOADING_TIMES {
@@ -273,24 +275,25 @@ impl Endpoint {
         models
     }
 
-    /// The same with what the endpoint says of the model, or else its list.
+    /// Returns the endpoint with the properties of the chosen model, as it reports them for the model or in its list.
     pub(crate) async fn learned(self) -> Self {
         let listed = || self.listed.iter().find(|listed| listed.id == self.model).cloned();
         let info = self.client().model_info().await.or_else(listed).unwrap_or_default();
         Endpoint { info, ..self }
     }
 
-    /// Returns the way to make the model's context longer, if its server is known.
+    /// Returns advice on a longer context for the server's software; `None` if that is unknown.
     pub(crate) fn longer_context(&self) -> Option<String> {
         Some(self.info.server?.longer_context().to_owned())
     }
 
-    /// Returns the result of the trials of the model's native calls.
+    /// Returns the saved result of testing the model's native calls: `None` if there is none, `Some(None)` if they
+    /// work.
     pub(super) fn found_natively(&self) -> Option<Option<NativeFault>> {
         learned::found(&self.url, &self.model, self.info.version.as_deref()?)
     }
 
-    /// Records all traffic with the endpoint, if there is a tracer.
+    /// Returns the endpoint with its traffic recorded, if there is a tracer.
     pub(super) fn traced(self, tracer: Option<Tracer>) -> Self {
         match tracer {
             Some(tracer) => Endpoint { client: self.client.with_trace(tracer), ..self },
@@ -298,22 +301,22 @@ impl Endpoint {
         }
     }
 
-    /// Returns the secrets, which are never written down.
+    /// Returns the secrets (the API key and those in the URL) that are removed from recordings.
     pub(super) fn secrets(&self) -> Secrets {
         Secrets::new(self.key.iter().cloned().chain(url_secrets(&self.url)))
     }
 
-    /// Returns the context of the model, where the endpoint was asked and says so.
+    /// Returns the size of the model's context in tokens; `None` if the endpoint does not report it.
     pub(crate) fn context(&self) -> Option<usize> {
         usize::try_from(self.info.context?).ok()
     }
 
-    /// Returns the profile of the flags, or the model's.
+    /// Returns the profile of the settings, or else that of the model.
     pub(crate) fn profile(&self, settings: &Settings) -> &'static Profile {
         settings.profile.unwrap_or_else(|| Profile::for_model(&self.model))
     }
 
-    /// Looks for a server on this machine.
+    /// Returns a local server with the configured model, or lets the user choose a model of the local servers.
     async fn local(place: &Place, front: &dyn Frontend) -> Result<Self, Failure> {
         // A key of the environment belongs to somebody else's endpoint.
         let there = Endpoint::all_local(place).await?;
@@ -323,7 +326,7 @@ impl Endpoint {
         Ok(first.with_model(model))
     }
 
-    /// Returns the servers that answer on this machine; at least one.
+    /// Returns the local servers that answer on their default ports; an error if there are none.
     async fn all_local(place: &Place) -> Result<Vec<Self>, Failure> {
         let by = || (place.key.clone(), &place.trust);
         let new = |(name, url): (_, &str)| Endpoint::new(url.to_owned(), Some(name), by(), PROBE);
@@ -347,7 +350,7 @@ impl Endpoint {
         if there.is_empty() { Err(nobody(&tried, answered)) } else { Ok(there) }
     }
 
-    /// The only model of these endpoints, or the one that is chosen.
+    /// Returns the only model of these endpoints, or lets the user choose one.
     async fn pick(there: &[Endpoint], front: &dyn Frontend) -> Result<Self, Failure> {
         let of = |endpoint: &Endpoint| endpoint.listed.iter().map(|info| endpoint.with_model(&info.id)).collect();
         let all: Vec<Endpoint> = there.iter().flat_map::<Vec<_>, _>(of).collect();
@@ -384,7 +387,7 @@ impl Endpoint {
         at.map(|at| all[at].clone()).ok_or_else(|| Failure::usage("no model was chosen: name one with --model"))
     }
 
-    /// Returns the models of a server, or why it has none: what is the matter with it, if anything listens there.
+    /// Returns the models of a local server; else the problem with it, or `None` if nothing listens on its port.
     async fn probe(&self) -> Result<Vec<ModelInfo>, Option<String>> {
         let mut models = tokio::time::timeout(PROBE, self.client.models()).await;
         if let Ok(Err(error)) = &models
@@ -406,21 +409,21 @@ impl Endpoint {
         })
     }
 
-    /// The same endpoint with another model.
+    /// Returns the same endpoint with another model.
     pub(crate) fn with_model(&self, model: &str) -> Self {
         Endpoint { model: model.to_owned(), info: ModelInfo::default(), ..self.clone() }
     }
 
-    /// Returns `true` if it is at the same place as another.
+    /// Returns `true` if another endpoint has the same URL.
     pub(crate) fn is_where(&self, other: &Endpoint) -> bool {
         self.url == other.url
     }
 
-    /// Another model, by a name as `--model` takes it: one of this endpoint, or of one that
-    /// `config.toml` names, whose key is looked for then; only of this one where it `stays`.
+    /// Returns another model, by a name as for `--model`: of this endpoint, or of one that `config.toml` names, whose
+    /// API key is then read. With `stays`, a model of another endpoint is an error.
     ///
     /// # Errors
-    /// Those of [`EndpointArgs::place`]; or the name is only an endpoint's, or that of an unsuitable one.
+    /// Those of [`EndpointArgs::place`]; the name is that of an endpoint without a model; or `stays` excludes it.
     pub(crate) fn other(&self, name: &str, stays: bool) -> Result<Self, Failure> {
         let names = settings::file()?.names;
         let wanted = Place { model: Some(name.to_owned()), trust: self.trust.clone(), ..Place::default() };
@@ -442,17 +445,17 @@ impl Endpoint {
         Ok(there.with_model(model))
     }
 
-    /// Returns a client for the model.
+    /// Returns a client for the chosen model.
     pub(crate) fn client(&self) -> OpenAi {
         self.client.with_model(self.model.as_str())
     }
 
-    /// Returns `true` if a text is or holds the key.
+    /// Returns `true` if a text is or contains the API key or a secret of the URL.
     pub(crate) fn has_key_in(&self, text: &str) -> bool {
         self.key.as_deref() == Some(text) || matches!(self.secrets().hide(text), Cow::Owned(_))
     }
 
-    /// Returns the names of its models; it is asked for them once.
+    /// Returns the ids of the endpoint's models; they are requested once.
     pub(crate) async fn models(&mut self) -> Result<Vec<String>, Failure> {
         if self.listed.is_empty() {
             self.list(true).await?;
@@ -460,15 +463,15 @@ impl Endpoint {
         Ok(self.listed.iter().map(|info| info.id.clone()).collect())
     }
 
-    /// Returns the endpoint for messages, without secrets.
+    /// Returns the name of the endpoint for messages, without secrets.
     pub(crate) fn name(&self) -> String {
         let url = shown_url(&self.url);
         self.called.as_deref().or(self.found).map_or_else(|| url.clone(), |found| format!("{found} at {url}"))
     }
 }
 
-/// Warns of an answer to the question for models that is no endpoint's without a list: the key is refused, or something
-/// else is there. The key is the one of servers; `or` is another way to it.
+/// Warns if the response to the request for models shows that the API key is refused or that the URL is not an
+/// endpoint. The advice names the key of `serve`, and `or` as an alternative.
 fn warn_refused(error: &ModelError, or: &str) {
     match error {
         ModelError::Refused { url, status: status @ (401 | 403), .. } => {
@@ -479,7 +482,7 @@ fn warn_refused(error: &ModelError, or: &str) {
     }
 }
 
-/// Warns of variables of other programs, which are not read.
+/// Warns of set environment variables of other programs, which are ignored.
 fn warn_of_variables() {
     for name in ["OPENAI_API_BASE", "OLLAMA_HOST"] {
         if let Some(value) = variable(name) {
@@ -491,7 +494,7 @@ fn warn_of_variables() {
     }
 }
 
-/// Returns the models of all servers on this machine that say within this time what they have.
+/// Returns the ids of the models of all local servers that list them within this time.
 pub(crate) fn local_models(patience: Duration) -> Vec<String> {
     let Ok(runtime) = runtime() else { return Vec::new() };
     let asked = async { tokio::time::timeout(patience, Endpoint::all_local(&Place::default())).await };
@@ -499,7 +502,7 @@ pub(crate) fn local_models(patience: Duration) -> Vec<String> {
     there.into_iter().flat_map(|endpoint| endpoint.listed).map(|info| info.id).collect()
 }
 
-/// Returns `true` if a server is up and its model is not yet.
+/// Returns `true` if an error means that the server is running but still loading its model.
 fn is_loading(error: &ModelError) -> bool {
     // llama.cpp's answer; a 503 of another kind is not worth ten minutes of waiting.
     error.status() == Some(503) && error.to_string().to_lowercase().contains("loading model")

@@ -12,19 +12,19 @@ use toolgraft::secrets::Secrets;
 use toolgraft::transcript::Recorder;
 use toolgraft_files as files;
 
-/// The recording and the trace, as far as they were asked for.
+/// The recording and the trace of a conversation, if requested.
 #[derive(Clone)]
 pub(super) struct Files {
     pub(super) recorder: Option<Recorder>,
     pub(super) tracer: Option<Tracer>,
-    /// The paths of both files, for messages.
+    /// Paths of the recording and of the trace, for messages.
     places: [String; 2],
     /// Problems that were already reported.
     said: Vec<String>,
 }
 
 impl Files {
-    /// Begins the files. None is cut: [`check`] comes first.
+    /// Opens the requested files for appending. [`check`] must have been called before.
     pub(super) fn begin(args: &ChatArgs, endpoint: &Endpoint, servers: &Secrets) -> Result<Self, Failure> {
         let described = described(&args.talk, endpoint);
         let record = args.files.record.as_deref().map(opened).transpose()?;
@@ -44,14 +44,14 @@ impl Files {
         self.recorder.is_some() || self.tracer.is_some()
     }
 
-    /// Returns the problems of the files that were not reported before, as the lines of a warning.
+    /// Returns the problems of writing the files that were not reported before.
     pub(super) fn news(&mut self) -> Vec<String> {
         let news: Vec<String> = self.problems().filter(|problem| !self.said.contains(problem)).collect();
         self.said.extend_from_slice(&news);
         news
     }
 
-    /// Returns the command's result, combined with the problems of the files.
+    /// Returns the command's result, which fails also if a file could not be written.
     pub(super) fn end(&self, done: Result<(), Failure>) -> Result<(), Failure> {
         let problems: Vec<String> = self.problems().collect();
         match done {
@@ -76,7 +76,7 @@ impl Files {
     }
 }
 
-/// Refuses places that would cost somebody a file.
+/// Fails if `--record` or `--trace` would overwrite a file, or if both name the same one.
 pub(super) fn check(args: &ChatArgs) -> Result<(), Failure> {
     let (record, trace) = (args.files.record.as_deref(), args.files.trace.as_deref());
     for (flag, file) in [("--record", record), ("--trace", trace)] {
@@ -88,7 +88,7 @@ pub(super) fn check(args: &ChatArgs) -> Result<(), Failure> {
     }
 }
 
-/// Opens a file for appending, after anything that may have been written to it since it was checked.
+/// Opens a file for appending, so that anything written to it since the check is preserved.
 fn opened(file: &Path) -> Result<File, Failure> {
     files::append(file).map_err(|e| Failure::usage(format!("cannot write {}: {e}", file.display())))
 }

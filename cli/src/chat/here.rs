@@ -8,16 +8,16 @@ use crate::screen::{DIM, excerpt::names as shown_names, visible::word};
 use crate::servers::permissions::dotted;
 use crate::settings::changeable_keys;
 
-/// The word that takes something back.
+/// The option of `/set` and `/allow` that removes a setting.
 const FORGET: &str = "--forget";
 
-/// Returns `true` if a pattern that is kept is the one that is written here; a bare name is a tool's of any server.
+/// Returns `true` if a saved pattern is the one that the user typed; a bare tool name matches that of any server.
 fn is_meant(kept: &str, glob: &str) -> bool {
     let (kept, glob) = (dotted(kept), dotted(glob));
     kept == glob || !glob.contains(['.', '/']) && kept.split_once('.').is_some_and(|(_, tools)| tools == glob)
 }
 
-/// Returns the words that may follow these of `/set`.
+/// Returns the words that complete a `/set` command after these words.
 pub(super) fn following_set(words: &[String]) -> Vec<String> {
     let keys = || changeable_keys().into_iter().map(str::to_owned);
     match words {
@@ -28,7 +28,7 @@ pub(super) fn following_set(words: &[String]) -> Vec<String> {
 }
 
 impl Session {
-    /// Does what the words after `/set` say.
+    /// Runs `/set`: shows the settings of the working directory, sets a key or removes one.
     pub(super) fn set(&mut self, words: &[&str]) -> Result<(), Failure> {
         match *words {
             [] => {
@@ -59,7 +59,7 @@ impl Session {
         }
     }
 
-    /// Does what the words after `/allow` say.
+    /// Runs `/allow`: shows the tools allowed in the working directory, allows tools, or removes permissions.
     pub(super) fn allow(&mut self, words: &[&str]) -> Result<(), Failure> {
         match words {
             [] => {
@@ -83,14 +83,14 @@ impl Session {
         }
     }
 
-    /// Returns the settings of this folder, a line for each key; `None` if there are none.
+    /// Returns the settings of the working directory, a line for each key; `None` if there are none.
     pub(super) fn set_here(&self) -> Result<Option<String>, Failure> {
         let values = self.talk.folder.settings()?.values();
         let lines: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {value}")).collect();
         Ok((!lines.is_empty()).then(|| lines.join("\n")))
     }
 
-    /// From the next conversation on: what was allowed in this one stays so.
+    /// Removes patterns from those allowed for the working directory. The current conversation keeps its permissions.
     fn disallow(&mut self, globs: &[String]) -> Result<(), Failure> {
         let allowed = self.talk.folder.settings()?.allow;
         if let Some(unknown) = globs.iter().find(|glob| !allowed.iter().any(|kept| is_meant(kept, glob))) {
@@ -103,7 +103,7 @@ impl Session {
         self.note_forgotten(&shown_names(globs))
     }
 
-    /// Removes globs from those allowed for the folder, and appends others.
+    /// Removes patterns from those allowed for the working directory, and appends others.
     fn change_allowed(&self, out: &[String], to_the_end: &[String]) -> Result<(), Failure> {
         self.talk.folder.change(|values| {
             let allowed = values.get("allow").and_then(Value::as_array).into_iter().flatten();

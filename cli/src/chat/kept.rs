@@ -8,22 +8,22 @@ use crate::settings::{self, Place, Settings};
 use toolgraft::secrets::{REDACTED, kept_url};
 use toolgraft_files::Lock;
 
-/// The place of this conversation in the store.
+/// The saved conversation to which this chat is written.
 pub(crate) struct Keeping {
     store: Store,
-    /// The name of the conversation on the command line.
+    /// Id of the conversation, as used on the command line.
     pub(crate) id: String,
-    /// The store has a part of it.
+    /// `true` if the conversation has been written.
     written: bool,
-    /// Others see by it that the conversation is taken.
+    /// Lock on the conversation, which shows other processes that it is in use.
     _lock: Option<Lock>,
 }
 
-/// Returns the endpoint that a conversation was held at. One whose URL was kept without its key is that of the
-/// settings if it is the same.
+/// Returns the URL of the endpoint of a saved conversation. If a secret was removed from that URL, returns the one of
+/// the settings, provided it is otherwise equal.
 ///
 /// # Errors
-/// Nobody names the endpoint with its key.
+/// No source provides the endpoint's URL with its secret.
 fn endpoint_of(saved: &Saved, args: &mut ChatArgs, settings: &Settings) -> Result<Option<String>, Failure> {
     let Some(kept) = saved.endpoint.as_deref().filter(|url| url.contains(REDACTED)) else {
         return Ok(saved.endpoint.clone());
@@ -41,8 +41,8 @@ fn endpoint_of(saved: &Saved, args: &mut ChatArgs, settings: &Settings) -> Resul
     })
 }
 
-/// Takes the model of a conversation in a file, where the endpoint is the one that is asked anyway. The file may be
-/// another person's, and what is said goes to the endpoint with the user's key: another one is only named.
+/// Uses the model of a conversation file, if its endpoint is the configured one. The file may come from somebody else,
+/// and messages go to the endpoint with the user's API key, so that another endpoint is only mentioned in a note.
 pub(super) fn take_model_of_file(saved: &Saved, args: &mut ChatArgs, settings: &Settings) -> Result<(), Failure> {
     let said = &mut args.talk.settings;
     let is_said = said.base_url.is_some();
@@ -61,9 +61,9 @@ pub(super) fn take_model_of_file(saved: &Saved, args: &mut ChatArgs, settings: &
 }
 
 impl Keeping {
-    /// Returns where the conversation is saved, unless saving is off, and the conversation to continue. The model and
-    /// endpoint of the latter are used if the flags name none. A conversation that another chat has open is continued
-    /// as a copy.
+    /// Returns the storage for the conversation, unless saving is off, and the saved conversation to continue, if
+    /// requested. The model and endpoint of the latter are used if the options name none. A conversation that is open
+    /// in another chat is continued as a copy.
     pub(super) fn begin(args: &mut ChatArgs, settings: &Settings) -> Result<(Option<Self>, Option<Saved>), Failure> {
         let found = args.conversation.continued.as_deref().map(|begin| Store::open()?.find(begin)).transpose()?;
         let wanted = settings.sessions.unwrap_or(true) && !args.conversation.no_session;
@@ -88,8 +88,8 @@ impl Keeping {
         Ok((keeping, saved))
     }
 
-    /// Returns a conversation that was kept, as it is now. Where another chat is at it, a copy, and what
-    /// the user is told of that.
+    /// Opens a saved conversation for writing, after rereading it. If it is open in another chat, returns the storage
+    /// for a copy, and a message for the user.
     pub(crate) fn take_up(store: Store, kept: &mut Kept) -> (Self, Option<String>) {
         match store.hold(&kept.id) {
             Ok(lock) => {
@@ -112,7 +112,7 @@ impl Keeping {
         }
     }
 
-    /// A conversation that is new.
+    /// Returns the storage for a new conversation.
     pub(crate) fn fresh(store: Store) -> Self {
         loop {
             let id = store.fresh_id();
@@ -123,10 +123,10 @@ impl Keeping {
         }
     }
 
-    /// Keeps what was said until now.
+    /// Saves the conversation; one without messages is removed from the store.
     ///
     /// # Errors
-    /// It cannot be written; the text says why.
+    /// The conversation cannot be written; the message gives the reason.
     pub(super) fn write(&mut self, saved: &Saved) -> Result<(), String> {
         // Nothing is left where `/undo` took the only question back.
         if saved.conversation.entries().is_empty() {
@@ -137,17 +137,17 @@ impl Keeping {
         .map_err(|e| e.to_string())
     }
 
-    /// Deletes what was kept.
+    /// Deletes the saved conversation.
     pub(super) fn forget(&self) -> Result<(), Failure> {
         self.store.forget(&self.id)
     }
 
-    /// Begins another conversation.
+    /// Starts a new conversation with a new id.
     pub(super) fn begin_anew(&mut self) {
         *self = Keeping::fresh(self.store.clone());
     }
 
-    /// Returns the sentence with the command that continues the conversation; `None` if it was not saved.
+    /// Returns a message with the command that continues the conversation; `None` if it was not saved.
     pub(super) fn farewell(&self) -> Option<String> {
         self.written.then(|| format!("kept as {}: `toolgraft chat --continue` continues it", self.id))
     }

@@ -6,13 +6,13 @@ use crate::screen::{DIM, excerpt::names as shown_names, visible::word};
 use crate::servers::{logins, status};
 use toolgraft_mcp::{Hub, ServerConfig, ServerState, ServerStatus, TransportConfig};
 
-/// Lines of a log that are shown where no number is named.
+/// Default number of log lines that `/mcp logs` shows.
 const LINES: usize = 40;
 
 const USAGE: &str = "/mcp takes nothing, or: on SERVER, off SERVER, restart [SERVER], login SERVER, logs SERVER \
      [LINES], tools SERVER [on|off TOOL …]";
 
-/// Returns the words that may follow these of a line that begins with `/mcp`.
+/// Returns the words that complete an `/mcp` command after these words.
 pub(super) fn following(words: &[String], hub: &Hub) -> Vec<String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let texts = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
@@ -42,7 +42,7 @@ fn is_remote(server: &ServerConfig) -> bool {
 }
 
 impl Session {
-    /// Does what the words after `/mcp` say.
+    /// Runs `/mcp` with these arguments.
     pub(super) async fn mcp(&mut self, words: &[&str]) -> Result<(), Failure> {
         match *words {
             [side @ ("on" | "off"), server] => self.switch(server, side == "on").await,
@@ -106,7 +106,7 @@ impl Session {
         self.restart(Some(server.to_owned())).await
     }
 
-    /// Starts a server anew, or all that are not ready, however often they have failed.
+    /// Restarts a server, or without a name all that are neither ready nor disabled, regardless of earlier failures.
     async fn restart(&mut self, server: Option<String>) -> Result<(), Failure> {
         let is_down = |server: &ServerStatus| !matches!(server.state, ServerState::Ready | ServerState::Disabled);
         let servers = match server {

@@ -9,11 +9,11 @@ use crate::mcp::read;
 use crate::screen::visible::word as shown;
 use toolgraft::route::Toolbox;
 
-/// Characters that end a sentence and seldom a URI.
+/// Characters that end a sentence and rarely a URI.
 const ENDS: &[char] = &['.', ',', ';', ':', '!', '?', ')', ']', '"', '\'', '。', '，', '；', '：', '！', '？', '）'];
 
-/// Returns the resources in a question, by server and URI, each once. `@NAME:SCHEME://…` that names no server is an
-/// error, another word that begins like a mention is a word.
+/// Returns the mentioned resources of a question, as server and URI, each once. A mention `@NAME:SCHEME://…` of an
+/// unknown server is an error; other words with `@` are plain text.
 fn mentions(question: &str, hub: &Hub) -> Result<Vec<(String, String)>, Failure> {
     let catalog = hub.catalog();
     let servers = hub.config().servers().iter().map(|server| server.name.as_str());
@@ -41,7 +41,7 @@ fn mentions(question: &str, hub: &Hub) -> Result<Vec<(String, String)>, Failure>
     Ok(found)
 }
 
-/// Returns the failure for a word that can only be the resource of a server that there is not.
+/// Returns a failure if a word can only be a mention of a resource, but its server does not exist.
 fn unknown_server(word: &str, servers: &[&str]) -> Option<Failure> {
     let (server, uri) = word.strip_prefix('@')?.split_once(':')?;
     let (scheme, _) = uri.split_once("://")?;
@@ -56,9 +56,8 @@ fn unknown_server(word: &str, servers: &[&str]) -> Option<Failure> {
     Some(Failure::usage(format!("{}: no server {}{near}", shown(word), shown(server))))
 }
 
-/// Reads the resources that a question names, and says which they are. One that cannot be read keeps the question from
-/// being sent; so does one of an untrusted server, since its text would be
-/// in the user's own message.
+/// Reads the resources that a question mentions, as attached files. The question cannot be sent if one of them cannot
+/// be read or belongs to an untrusted server, whose text would be in the user's own message.
 pub(super) async fn read(
     question: &str,
     hub: &Hub,
@@ -87,8 +86,8 @@ pub(super) async fn read(
     Ok(attached)
 }
 
-/// Returns the completions of a mention that has begun: servers that have resources, then the resources of the named
-/// server.
+/// Returns the completions of a mention that begins with `begun`: servers that have resources, then the resources of
+/// the named server.
 pub(super) fn following(begun: &str, hub: &Hub, uris: impl Fn(&str, &str) -> Vec<String>) -> Vec<String> {
     let catalog = hub.catalog();
     let offers = catalog.servers().iter().filter(|s| !s.resources.is_empty() || !s.resource_templates.is_empty());

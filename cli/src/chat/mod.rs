@@ -64,7 +64,7 @@ pub(crate) use endpoint::{Endpoint, local_models};
 pub(crate) use kept::Keeping;
 pub(crate) use talk::Talk;
 
-/// Characters by which the ID of a conversation is known, at least.
+/// Minimum number of characters with which a conversation's id can be abbreviated.
 const ID: usize = 4;
 
 /// Runs `toolgraft chat`.
@@ -162,7 +162,7 @@ pub(super) fn run(mut args: ChatArgs) -> Result<(), Failure> {
     files.end(done)
 }
 
-/// Refuses a question that is the ID of a conversation: the ID belongs after `--continue=`.
+/// Fails if the question is the id of a conversation, which has to follow `--continue=` in one word.
 fn refuse_lost_id(args: &ChatArgs) -> Result<(), Failure> {
     let [id] = args.question.as_slice() else { return Ok(()) };
     // Of `--continue 3fa85f` the ID becomes the question, since the option takes a value only after `=`.
@@ -177,7 +177,8 @@ fn refuse_lost_id(args: &ChatArgs) -> Result<(), Failure> {
     }
 }
 
-/// Warns of files in the question: of `-f *.md` the shell makes several words, of which -f takes the first.
+/// Warns of file names in the question: the shell expands `-f *.md` to several words, of which `-f` takes only the
+/// first.
 fn warn_of_files(args: &ChatArgs) {
     let is_file = |word: &&String| Path::new(word).is_file();
     if let Some(word) = args.question.iter().find(is_file).filter(|_| !args.attached.is_empty()) {
@@ -185,8 +186,8 @@ fn warn_of_files(args: &ChatArgs) {
     }
 }
 
-/// Asks one question. If nobody could be asked about its last call, the command fails, whatever the
-/// model answers: a script has to know that the call did not run.
+/// Asks one question. The command fails if the last call needed approval and there was no terminal to ask on, so that a
+/// script learns that the call did not run.
 async fn one(session: &mut Session, question: User, typed: &str) -> Result<(), Failure> {
     if !session.output.quiet && !session.output.json {
         let about = format!("{} · {}", session.talk.about(), session.tools_line());
@@ -212,14 +213,14 @@ async fn one(session: &mut Session, question: User, typed: &str) -> Result<(), F
     }
 }
 
-/// Returns the last call since the last question, if it was `asked` about and not allowed.
+/// Returns the name of the last call since the last question, if it has the id `asked` and was denied.
 fn unallowed(conversation: &Conversation, asked: Option<&str>) -> Option<String> {
     let last = conversation.answered().pop().filter(|last| asked == Some(last.id))?;
     (last.outcome.status == Status::Denied).then(|| full_name(last.call.server.as_deref(), &last.call.tool))
 }
 
-/// Returns the question of the arguments or of a template, with what comes through a pipe as a file. A pipe
-/// alone is the question. None for a conversation.
+/// Returns the question from the arguments or a template, with piped input attached as a file; piped input alone is the
+/// question. `None` for a conversation at a terminal.
 fn question(args: &ChatArgs) -> Result<Option<User>, Failure> {
     let piped = if stdin().is_terminal() { None } else { Some(piped()?) };
     let material = piped.as_deref().filter(|text| !text.trim().is_empty());
@@ -239,7 +240,7 @@ fn question(args: &ChatArgs) -> Result<Option<User>, Failure> {
     }
 }
 
-/// Returns all of standard input.
+/// Reads standard input to its end as text.
 fn piped() -> Result<String, Failure> {
     let name = "standard input";
     texts::decode(texts::read_all(stdin(), name)?, name)

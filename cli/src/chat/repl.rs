@@ -21,7 +21,7 @@ use toolgraft::conversation::{Assistant, HistoryEntry, User};
 use toolgraft::message::Role;
 use toolgraft_mcp::{Hub, McpPrompt, PromptMessage};
 
-/// Returns the prompt of a conversation.
+/// Returns the line editor of a conversation, with its completions and optional history.
 pub(super) fn prompt(hub: &Arc<Hub>, keeps_history: bool) -> Result<Prompt, Failure> {
     let (hub, runtime) = (hub.clone(), tokio::runtime::Handle::current());
     let following =
@@ -29,8 +29,8 @@ pub(super) fn prompt(hub: &Arc<Hub>, keeps_history: bool) -> Result<Prompt, Fail
     Prompt::new(following, keeps_history)
 }
 
-/// Returns the first line of a conversation whose servers are still being started, once they are there;
-/// Ctrl-C meanwhile goes on without the others. `None` where the user leaves.
+/// Reads the first line while servers are still being started, and then waits for them; Ctrl-C continues without those
+/// that are not ready. Returns `None` if the user leaves.
 pub(super) async fn first_line(
     hub: &Hub,
     prompt: &mut Prompt,
@@ -61,7 +61,7 @@ pub(super) async fn first_line(
     Ok(Some(line))
 }
 
-/// Talks until somebody leaves. The first line may have been typed already.
+/// Reads lines and answers them until the user leaves. `first` is a line that was typed before.
 pub(super) async fn run(
     session: &mut Session,
     (mut prompt, mut first): (Prompt, Option<Typed>),
@@ -107,10 +107,10 @@ pub(super) async fn run(
     }
 }
 
-/// The next step after a line.
+/// The next step of the conversation after a line.
 enum Next {
     Prompt,
-    /// A turn was cancelled by Ctrl-C, the first of two that leave.
+    /// Prompt again after Ctrl-C cancelled a turn; a second Ctrl-C leaves.
     Cancelled,
     Leave,
 }
@@ -183,7 +183,7 @@ fn next(ended: Ended) -> Next {
     }
 }
 
-/// Sends a server's prompt to the model.
+/// Fills in a prompt of a server, asks for its missing required arguments, and sends it to the model.
 async fn server_prompt(session: &mut Session, prompt: &McpPrompt, typed: &[String]) -> Result<Next, Failure> {
     if session.talk.args.settings.untrusted.contains(&prompt.server) {
         return Err(Failure::usage(format!(
@@ -226,7 +226,7 @@ async fn server_prompt(session: &mut Session, prompt: &McpPrompt, typed: &[Strin
     session.turn(before).await.map(next)
 }
 
-/// Returns a server's prompt with these arguments; `None` after Ctrl-C.
+/// Requests a server's prompt with these arguments; `None` if Ctrl-C cancelled it.
 async fn filled(
     session: &Session,
     prompt: &McpPrompt,
@@ -244,7 +244,7 @@ async fn filled(
     }
 }
 
-/// Shows what a prompt says, and returns it.
+/// Shows the messages that a prompt added to the conversation, and returns their text.
 fn show(session: &mut Session, before: &Conversation) -> Result<String, Failure> {
     let said: Vec<String> = session.talk.conversation.entries()[before.entries().len()..]
         .iter()
@@ -259,7 +259,7 @@ fn show(session: &mut Session, before: &Conversation) -> Result<String, Failure>
     Ok(said)
 }
 
-/// Returns the last question and what was answered to it, each in a line.
+/// Returns the last question and its answer, each shortened to one line; empty without a question.
 fn last_said(session: &Session) -> Vec<String> {
     let entries = session.talk.conversation.entries();
     let line = |text: &str| format!("  {}", shortened(&plain(text.trim()), columns().saturating_sub(3)));
@@ -273,7 +273,7 @@ fn last_said(session: &Session) -> Vec<String> {
     [asked].into_iter().chain(answer.map(|answer| line(&format!("the model: {answer}")))).collect()
 }
 
-/// Shows the model, the tools and the state of the conversation.
+/// Shows the model, the tools and the state of the conversation at its start.
 pub(super) fn greet(session: &mut Session) -> Result<(), Failure> {
     let entries = session.talk.conversation.entries().len();
     let here = session.set_here().ok().flatten();

@@ -26,14 +26,14 @@ use toolgraft::route::Toolbox;
 use toolgraft::{AgentEvent, Conversation, Outcome};
 use toolgraft_mcp::{Hub, ServerEventKind};
 
-/// The end of a turn.
+/// The end of a turn: its result, or the wish to leave.
 pub(super) enum Ended {
     Finished(Box<Finished>),
-    /// Ctrl-C twice: leave at once.
+    /// The user pressed Ctrl-C twice, to leave without waiting for the end of the turn.
     Left,
 }
 
-/// A conversation at a terminal, or one question on a pipe.
+/// A conversation at a terminal, or one question on the command line or a pipe.
 pub(super) struct Session {
     pub(super) talk: Talk,
     pub(super) output: OutputArgs,
@@ -41,12 +41,12 @@ pub(super) struct Session {
     pub(super) front: Arc<Terminal>,
     pub(super) files: Files,
     tty: Option<Arc<Tty>>,
-    /// The call that the user was asked about last, if any.
+    /// Id of the last call that needed the user's approval; `None` if there was none.
     pub(super) last_asked: Option<String>,
 }
 
 impl Session {
-    /// A conversation that is new, or goes on as the flags say.
+    /// Creates a session with a new conversation, and warns if its tools exceed their token budget.
     pub(super) fn new(
         args: ChatArgs,
         (hub, endpoint): (Arc<Hub>, Endpoint),
@@ -60,7 +60,7 @@ impl Session {
         Ok(Session { talk, output, front, signals, files, tty, last_asked: None })
     }
 
-    /// Keeps the conversation by itself from now on, and goes on with an earlier one.
+    /// Saves the conversation automatically from now on, and continues an earlier one if given.
     pub(super) fn keep(&mut self, keeping: Option<Keeping>, gone_on: Option<Saved>) -> Result<(), Failure> {
         self.talk.keeping = keeping;
         gone_on.into_iter().try_for_each(|saved| self.talk.go_on(saved))?;
@@ -68,12 +68,12 @@ impl Session {
         Ok(())
     }
 
-    /// Returns the names of the files that go with the next question.
+    /// Returns a line with the names of the files to be sent with the next question; `None` if there are none.
     pub(super) fn attached_names(&self) -> Option<String> {
         self.talk.attached.names().map(|names| format!("with the next question: {names}"))
     }
 
-    /// Says how to go on with what was said.
+    /// Shows the command that continues the conversation, if it was saved.
     pub(super) fn say_kept(&mut self) -> Result<(), Failure> {
         match self.talk.keeping.as_ref().and_then(|keeping| keeping.farewell()) {
             Some(farewell) => self.note(DIM, &farewell),
@@ -90,20 +90,21 @@ impl Session {
         written(self.front.display().open_call(number, &call))
     }
 
-    /// Writes what came with a result to files: its images, audio and blobs, or its text.
+    /// Writes the media of a result (images, audio, blobs), or else its text, to files at this path, by the number in
+    /// its box.
     pub(super) fn save_result(&self, number: usize, file: &Path) -> Result<(), Failure> {
         let mut outcome = self.outcome(number)?.clone();
         media::check_place("/result", file)?;
         media::write(&mut outcome, file).map(drop)
     }
 
-    /// Returns an outcome, by the number in its box.
+    /// Returns the outcome of a call, by the number in its box.
     pub(super) fn outcome(&self, number: usize) -> Result<&Outcome, Failure> {
         let found = self.front.display().call_of(number).and_then(|id| outcome_of(&self.talk.conversation, id));
         found.ok_or_else(|| Failure::usage(format!("no result {number} in this conversation")))
     }
 
-    /// Reads the resources that a person names in a question; they go with it.
+    /// Reads the resources that a question mentions, and attaches them to it.
     pub(super) async fn mention(&mut self, question: &str) -> Result<(), Failure> {
         let untrusted = self.talk.args.settings.untrusted.as_slice();
         let interrupts = self.signals.take_interrupts();
@@ -117,14 +118,13 @@ impl Session {
         Ok(())
     }
 
-    /// Says something to the model, with the files that wait, and shows what follows.
+    /// Sends a question with the attached files to the model, and shows its turn.
     pub(super) async fn ask(&mut self, question: User) -> Result<Ended, Failure> {
         let before = self.talk.say(question)?;
         self.turn(before).await
     }
 
-    /// One turn. Where the model said nothing at all, the conversation stays as
-    /// it was `before`.
+    /// Runs and shows one turn. If the model produced no message, the conversation is restored to `before`.
     pub(super) async fn turn(&mut self, before: Conversation) -> Result<Ended, Failure> {
         let mut run = match self.talk.begin(self.files.recorder.as_ref()) {
             Ok(run) => run,
@@ -221,7 +221,7 @@ impl Session {
         Ok(Ended::Finished(finished))
     }
 
-    /// Says once what cannot be written down.
+    /// Reports each problem of writing the recording or trace once.
     fn report_files(&mut self) -> Result<(), Failure> {
         for problem in self.files.news() {
             match self.output.json {
@@ -232,13 +232,13 @@ impl Session {
         Ok(())
     }
 
-    /// A line of our own.
+    /// Shows a line of the program itself.
     pub(super) fn note(&mut self, style: Style, text: &str) -> Result<(), Failure> {
         written(self.front.display().note(style, text))
     }
 }
 
-/// Shows what is typed again, however the turn ends.
+/// Guard that turns the terminal's echo on again when it is dropped.
 struct Echo(Option<Arc<Tty>>);
 
 impl Drop for Echo {
@@ -249,7 +249,7 @@ impl Drop for Echo {
     }
 }
 
-/// Waits for a moment, if there is one to wait for.
+/// Waits until this instant; forever if it is `None`.
 async fn until(moment: Option<tokio::time::Instant>) {
     match moment {
         Some(moment) => tokio::time::sleep_until(moment).await,
@@ -257,7 +257,7 @@ async fn until(moment: Option<tokio::time::Instant>) {
     }
 }
 
-/// Keeps the first failure of writing to the screen.
+/// Stores the first failure of writing to the screen.
 fn note_failure(first: &mut Option<Failure>, result: io::Result<()>) {
     if let Err(failure) = written(result) {
         first.get_or_insert(failure);

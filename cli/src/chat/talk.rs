@@ -39,42 +39,42 @@ use toolgraft::validate::OutputSchema;
 use toolgraft::{Agent, Conversation, Dialect};
 use toolgraft_mcp::Hub;
 
-/// Tokens of a question beyond which is warned: so many where the context is not known, else its third
-/// part. The tools, the answer and the conversation want their room, too.
+/// Number of tokens of a question beyond which the user is warned, if the context size is not known; the next constant
+/// is the divisor of a known context size. Tools, answer and conversation need space, too.
 const LARGE: usize = 8_000;
 const LARGE_SHARE: usize = 3;
 
-/// A conversation with a model.
+/// A conversation with a model, independent of the user interface.
 pub(crate) struct Talk {
     pub(crate) args: TalkArgs,
     pub(super) hub: Arc<Hub>,
     pub(crate) endpoint: Endpoint,
     pub(crate) conversation: Conversation,
     pub(crate) approvals: Arc<Approvals>,
-    /// A file with the schema that answers must match.
+    /// File with the JSON Schema that answers must match, if requested.
     schema: Option<PathBuf>,
     asked: AskedCall,
-    /// The place at which the conversation is kept by itself.
+    /// Storage in which the conversation is saved automatically; `None` if it is not saved.
     pub(crate) keeping: Option<Keeping>,
     pub(super) folder: Folder,
-    /// The title that the user gave the conversation.
+    /// Title that the user gave the conversation; `None` for the default, its first question.
     pub(crate) title: Option<String>,
-    /// Files that wait for the next question.
+    /// Files to be sent with the next question.
     pub(super) attached: Attached,
-    /// The tokens that the turns of the conversation took.
+    /// Sum of the tokens of the turns; `None` if the endpoint reported none.
     usage: Option<Usage>,
 }
 
-/// The agent that asks the model, with its options.
+/// The agent that sends requests to the model, and options that it was built with.
 struct AskedCall {
     agent: Agent,
-    /// The options of its prompt.
+    /// The options of the agent's system prompt.
     options: Options,
     offered: (ToolsMode, Constrain),
 }
 
 impl Talk {
-    /// A conversation that is new.
+    /// Creates a new conversation.
     pub(crate) fn new(
         (args, schema): (TalkArgs, Option<PathBuf>),
         (hub, endpoint): (Arc<Hub>, Endpoint),
@@ -99,30 +99,30 @@ impl Talk {
         })
     }
 
-    /// Returns a recorder of its turns, which writes none of these secrets nor the endpoint's key.
+    /// Returns a recorder of turns to this writer, which removes these secrets and those of the endpoint.
     pub(crate) fn recorder(&self, to: impl io::Write + Send + 'static, secrets: &Secrets) -> Recorder {
         let secrets = self.endpoint.secrets().and(secrets);
         Recorder::with_secrets(to, &described(&self.args, &self.endpoint), secrets)
     }
 
-    /// Model, endpoint and profile.
+    /// Returns a line with the model, the endpoint and the profile.
     pub(crate) fn about(&self) -> String {
         format!("{} · {} · profile {}", word(&self.endpoint.model), word(&self.endpoint.name()), self.profile().name)
     }
 
-    /// Returns the model, and its endpoint and profile beside it.
+    /// Returns the model's id, and a text with its endpoint and profile.
     pub(crate) fn model_and_place(&self) -> (String, String) {
         let place = format!("{} · profile {}", word(&self.endpoint.name()), self.profile().name);
         (self.endpoint.model.clone(), place)
     }
 
-    /// Gives the conversation a title; an empty one takes it back, and the first question is the title.
+    /// Sets the title of the conversation; an empty one restores the default, its first question.
     pub(crate) fn rename(&mut self, title: &str) {
         self.title = Some(title.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|title| !title.is_empty());
         self.write_kept();
     }
 
-    /// Deletes the conversation where it is kept, and begins a new one.
+    /// Deletes the saved conversation and starts a new one.
     pub(crate) fn forget(&mut self) -> Result<(), Failure> {
         self.keeping.as_ref().map_or(Ok(()), Keeping::forget)?;
         self.begin_anew();
@@ -141,7 +141,7 @@ impl Talk {
         if untrusted.len() > known { self.renew() } else { Ok(()) }
     }
 
-    /// Begins a new conversation; the one until now stays kept.
+    /// Starts a new conversation; the present one remains saved.
     pub(super) fn begin_anew(&mut self) {
         (self.conversation, self.usage, self.title) = (Conversation::new(), None, None);
         self.attached = Attached::default();
@@ -150,15 +150,15 @@ impl Talk {
         }
     }
 
-    /// Sends files with the next question, too.
+    /// Adds files to those to be sent with the next question.
     pub(crate) fn attach(&mut self, attached: Attached) {
         self.attached.extend(attached);
     }
 
-    /// Removes a question, counted from 0, or the last one, with everything after it.
+    /// Removes the question with this index, or the last one, and everything after it. Returns the question.
     ///
     /// # Errors
-    /// It was not asked.
+    /// There is no such question.
     pub(crate) fn take_back(&mut self, at: Option<usize>) -> Result<User, Failure> {
         let said = self.cut(at)?;
         self.write_kept();
@@ -185,7 +185,7 @@ impl Talk {
         Ok(said)
     }
 
-    /// Keeps what was said until now. Says once where that fails, and keeps nothing from then on.
+    /// Saves the conversation. If that fails, warns and saves nothing from then on.
     pub(crate) fn write_kept(&mut self) {
         let Some(mut keeping) = self.keeping.take() else { return };
         match self.saved().and_then(|saved| keeping.write(&saved)) {
@@ -194,7 +194,7 @@ impl Talk {
         }
     }
 
-    /// Returns the conversation as it is kept.
+    /// Returns the conversation in the form in which the store lists it.
     ///
     /// # Errors
     /// Those of [`saved`](Self::saved).
@@ -203,10 +203,10 @@ impl Talk {
         Ok(Kept { id, used: SystemTime::now(), saved: self.saved()? })
     }
 
-    /// Returns the conversation as it is stored: without the secrets of the endpoint and of the servers.
+    /// Returns the conversation in the form in which it is stored: without the secrets of the endpoint and the servers.
     ///
     /// # Errors
-    /// It cannot be stored without a secret; the text says why.
+    /// A secret cannot be removed; the message gives the reason.
     fn saved(&self) -> Result<Saved, String> {
         let mut saved = Saved::new(&self.endpoint.model, &self.conversation);
         // An endpoint that was found by its port is looked for anew next time.
@@ -216,7 +216,7 @@ impl Talk {
         saved.without(&self.endpoint.secrets().and(&self.hub.config().secrets()))
     }
 
-    /// Says this to the model, with the files that wait; the conversation as it was before.
+    /// Adds a question with the attached files to the conversation. Returns the conversation as it was before.
     pub(crate) fn say(&mut self, question: User) -> Result<Conversation, Failure> {
         let before = self.conversation.clone();
         let question = std::mem::take(&mut self.attached).with(question);
@@ -224,8 +224,8 @@ impl Talk {
         Ok(before)
     }
 
-    /// Asks a question anew, counted from 0, or the last one; what followed it goes. With other words it keeps its
-    /// files, and the files that wait go with it. Returns the conversation as it was before.
+    /// Repeats the question with this index, or the last one; everything after it is removed. With new `words`, its
+    /// files are kept and newly attached ones are added. Returns the conversation as it was before.
     pub(crate) fn say_anew(&mut self, at: Option<usize>, words: Option<User>) -> Result<Conversation, Failure> {
         let before = self.conversation.clone();
         let asked = self.cut(at)?;
@@ -237,7 +237,8 @@ impl Talk {
         Ok(before)
     }
 
-    /// Reads the resources that these words name, and adds them to the last question. Returns `true` if there were any.
+    /// Reads the resources that these words mention, and adds them to the last question. Returns `true` if there were
+    /// any.
     ///
     /// # Errors
     /// As those of [`mentioned::read`].
@@ -259,13 +260,13 @@ impl Talk {
         Ok(())
     }
 
-    /// Forgets what was said since then, where no turn can begin.
+    /// Restores the conversation to `before`, after a turn could not begin.
     pub(crate) fn go_back(&mut self, before: Conversation) {
         self.conversation = before;
         self.write_kept();
     }
 
-    /// Returns a turn of the model, which goes on as long as it is read.
+    /// Starts a turn of the model, which proceeds as its events are read.
     pub(crate) fn begin(&self, recorder: Option<&Recorder>) -> Result<Run, Failure> {
         let conversation = self.conversation.clone();
         let run = match recorder {
@@ -275,7 +276,7 @@ impl Talk {
         run.map_err(Failure::job)
     }
 
-    /// A turn is over. Where the model said nothing at all, the conversation is as it was `before`, and this returns
+    /// Records the end of a turn. If the model produced no message, restores the conversation to `before` and returns
     /// `false`.
     pub(crate) fn end(&mut self, finished: &Finished, before: Conversation) -> bool {
         self.usage = match (self.usage, finished.usage) {
@@ -288,35 +289,35 @@ impl Talk {
         said
     }
 
-    /// Returns the profile in force.
+    /// Returns the profile in use: that of the settings, or else of the model.
     pub(super) fn profile(&self) -> &'static Profile {
         self.endpoint.profile(&self.args.settings)
     }
 
-    /// Talks to another model from now on, by a name as `--model` takes it; of this endpoint alone
-    /// where it `stays`.
+    /// Switches to another model, by a name as for `--model`; with `stays`, only to one of this endpoint.
     pub(super) async fn change_model(&mut self, name: &str, stays: bool) -> Result<(), Failure> {
         let mut other = self.endpoint.other(name, stays)?;
         other.warn_unlisted().await?;
         self.talk_to(other.learned().await)
     }
 
-    /// Talks to this model from now on.
+    /// Switches to this endpoint and model; on an error the previous ones remain.
     pub(crate) fn talk_to(&mut self, other: Endpoint) -> Result<(), Failure> {
         let before = std::mem::replace(&mut self.endpoint, other);
         self.renew().inspect_err(|_| self.endpoint = before)
     }
 
-    /// The servers are there that were still starting when it was begun.
+    /// Applies the permissions and rebuilds the agent after the remaining servers have started.
     pub(crate) fn servers_are_there(&mut self) -> Result<(), Failure> {
         self.approvals.settle(&self.args.settings)?;
         self.renew()
     }
 
-    /// Sets a key for this conversation and the next ones in this folder, and returns its value.
+    /// Sets a settings key for this conversation and saves it for later ones in the working directory. Returns the
+    /// value.
     ///
     /// # Errors
-    /// The key cannot change now, or has no such value; it cannot be kept. Nothing has changed then.
+    /// The key cannot change during a conversation, has an invalid value, or cannot be saved. Nothing is changed then.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<Value, Failure> {
         let wanted = settings::changed(key, value)?;
         let values = serde_json::to_value(&wanted).map_err(Failure::job)?;
@@ -333,14 +334,14 @@ impl Talk {
         Ok(values[key].clone())
     }
 
-    /// Goes on with the arguments and permissions as they are now.
+    /// Rebuilds the agent with the present settings and permissions.
     pub(super) fn renew(&mut self) -> Result<(), Failure> {
         let args = (&self.args, self.schema.as_deref());
         self.asked = asked(args, &self.hub, &self.endpoint, &self.approvals)?;
         Ok(())
     }
 
-    /// Returns the way in which the tools are offered, as far as it is known before a request.
+    /// Returns a description of how tools are offered (native, by prompt), as far as it is known before a request.
     pub(super) fn offer(&self) -> String {
         let (_, constrain) = self.asked.offered;
         let is_held = match constrain {
@@ -361,7 +362,7 @@ impl Talk {
         }
     }
 
-    /// Returns `true` if requests carry the tools, as far as it is known before one.
+    /// Returns `true` if requests will contain native tools, as far as it is known before a request.
     fn offers_natively(&self) -> bool {
         let profile = self.profile();
         match self.asked.offered.0 {
@@ -373,13 +374,12 @@ impl Talk {
         }
     }
 
-    /// Returns the system prompt as it is sent.
+    /// Returns the system prompt that is sent to the model.
     pub(super) fn system(&self) -> Result<System, Failure> {
         system(&self.asked.options, &self.hub)
     }
 
-    /// Says where the tools do not fit their budget. Templates that are wrong end the
-    /// command here, before anything is asked.
+    /// Warns if the tools exceed their token budget. Faults in prompt templates are an error here, before any request.
     pub(crate) fn warn_over_budget(&self) -> Result<(), Failure> {
         if let Some(warning) = prompt_settings::over_budget(&self.system()?.listed) {
             output::warn(&warning);
@@ -387,7 +387,7 @@ impl Talk {
         Ok(())
     }
 
-    /// Warns where what is said takes much of what the model can read.
+    /// Warns if a text takes a large part of the model's context.
     pub(super) fn warn_long(&self, text: &str) {
         let context = self.args.settings.context.map(Into::into).or(self.endpoint.context());
         let most = context.map_or(LARGE, |context: usize| context / LARGE_SHARE);
@@ -417,7 +417,7 @@ fn system(options: &Options, hub: &Hub) -> Result<System, Failure> {
     prompt.compose(&catalog, &[]).map_err(Failure::usage)
 }
 
-/// Builds the agent that asks the model.
+/// Builds the agent that sends requests to the model, from the settings.
 fn asked(
     (args, schema): (&TalkArgs, Option<&Path>),
     hub: &Arc<Hub>,
@@ -477,7 +477,7 @@ fn asked(
     Ok(AskedCall { agent: agent.build(), options, offered })
 }
 
-/// Returns the settings with what `toolgraft probe` found for the model where they say nothing.
+/// Returns the settings, filled in with those that `toolgraft probe` saved for the model.
 fn probed(args: &TalkArgs, endpoint: &Endpoint) -> Result<Settings, Failure> {
     let mut settings = args.settings.clone();
     settings.teach(args.model.offer.dialect_file);
@@ -487,7 +487,7 @@ fn probed(args: &TalkArgs, endpoint: &Endpoint) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// Returns the schema of a file.
+/// Reads a JSON Schema for answers from a file.
 fn schema_of(file: &Path) -> Result<OutputSchema, Failure> {
     let (text, name) = (input::read_text(file)?, input::shown(file));
     let schema = serde_json::from_str(input::without_bom(&text))

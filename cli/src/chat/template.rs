@@ -28,13 +28,13 @@ use crate::settings::{self, Place, Settings};
 use toolgraft::conversation::User;
 use toolgraft::outcome::boundary;
 
-/// The line before and after the settings of a file.
+/// The line before and after the settings of a template file.
 const FENCE: &str = "+++";
 
-/// Keys of a template beside those of config.toml.
+/// Keys of a template file in addition to the settings keys.
 const OWN: [&str; 3] = ["servers", "tools", "variables"];
 
-/// Keys of config.toml that no file brings, and the remedy.
+/// Settings keys that a template file must not set, each with the remedy.
 const REFUSED: [(&str, &str); 5] = [
     ("base_url", "name it with --base-url or `toolgraft config set base_url URL`"),
     ("allow", "allow calls with --allow GLOB"),
@@ -43,7 +43,7 @@ const REFUSED: [(&str, &str); 5] = [
     ("sessions", "leave it out; --no-session keeps no conversation"),
 ];
 
-/// Fills in a template with the `NAME=VALUE` words of the command line, and makes it the question. Options of the
+/// Fills in a template with the `NAME=VALUE` words of the command line, and uses it as the question. Options of the
 /// command line override the template's tools and settings.
 pub(super) fn ask(file: &Path, args: &mut ChatArgs) -> Result<(), Failure> {
     let template = Template::read(file)?;
@@ -57,7 +57,7 @@ pub(super) fn ask(file: &Path, args: &mut ChatArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A template file.
+/// A template file: settings, servers, tools and the text of a question.
 #[derive(Debug)]
 struct Template {
     /// The file's name in error messages.
@@ -65,7 +65,7 @@ struct Template {
     settings: Settings,
     servers: Option<Vec<String>>,
     tools: Vec<String>,
-    /// Values of names that need not be given.
+    /// Default values of the variables; others are required.
     variables: BTreeMap<String, String>,
     text: String,
 }
@@ -101,7 +101,8 @@ impl Template {
         Ok(Template { name, settings, servers, tools, variables, text: text.to_owned() })
     }
 
-    /// Returns the text with these values; that of a file is in its place as a file.
+    /// Returns the text with the variables replaced by these `NAME=VALUE` words; the content of `@FILE` is inserted as
+    /// an attached file.
     fn filled(&self, given: &[String]) -> Result<User, Failure> {
         let wrong = |e: minijinja::Error| {
             let what = e.detail().map_or_else(|| e.kind().to_string(), str::to_owned);
@@ -150,8 +151,8 @@ impl Template {
     }
 }
 
-/// Splits a template into its settings and its text, each padded with as many empty lines as the file has lines before
-/// it, so that errors are reported at the right line. Returns `None` if the settings do not end.
+/// Splits a template into its settings and its text. Each is padded with as many empty lines as precede it in the file,
+/// so that errors have the right line number. Returns `None` if the settings have no closing line.
 fn parts(text: &str) -> Option<(String, String)> {
     let is_fence = |line: &str| line.trim_end() == FENCE;
     let mut lines = text.split_inclusive('\n');

@@ -7,37 +7,38 @@ use toolgraft::Dialect;
 use toolgraft::dialect::PromptStyle;
 use toolgraft::prompt::Listing;
 
-/// One way to offer tools. Its text (`use_mcp_tool, compact, signature, constrained`) is
-/// its name in tables and files.
+/// A way to offer tools to a model, which a probe tests. Its display text (such as `use_mcp_tool, compact, signature,
+/// constrained`) is its name in tables and files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub(crate) enum Cell {
-    /// In the request, for the endpoint's own tool calling; calls in its text are read, too.
+    /// Tools in the request, for the endpoint's own tool calling; calls in the text of the answer are parsed, too.
     Native,
-    /// In the request, and only the endpoint's own `tool_calls` are taken: what it does without this program.
+    /// Tools in the request; only the endpoint's own `tool_calls` count, to show its results without this program's
+    /// parser.
     ToolCalls,
-    /// In the prompt.
+    /// Tools in the system prompt, taught with this dialect, prompt style, form of the tool list and deciding strategy.
     Prompt { dialect: Dialect, style: PromptStyle, listing: Listing, how: How },
 }
 
 /// Strategy for deciding whether to call a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum How {
-    /// The model writes freely.
+    /// The model decides freely while it writes its message.
     Free,
-    /// The model is told to call: a call is required, and the endpoint holds the answer to its
-    /// form. A chat cannot know when to, so it says how well a call is written, and no more.
+    /// A call is required, and a grammar or schema constrains the answer to one. A chat cannot know when to require a
+    /// call, so this strategy only measures how well calls are written.
     Told,
-    /// By the probability that the answer begins with one.
+    /// The model decides by the probability that its answer begins with a call, compared with a threshold.
     Measured,
 }
 
 impl How {
     const ALL: [How; 3] = [How::Free, How::Told, How::Measured];
 
-    /// Returns `true` if this strategy is tried with this dialect and listing. A decision that is made before a call is
-    /// written hardly depends on how tools are listed, nor does a dialect that the model was trained to write; and a
-    /// tag for each tool has no grammar.
+    /// Returns `true` if a probe tries this strategy with this dialect and form of the tool list. Only the signature
+    /// list is tried for a decision that is made before the call, and for a dialect that only a trained model writes,
+    /// since the form of the list hardly matters there; `tool_tag` has no grammar.
     fn is_of(self, dialect: Dialect, listing: Listing) -> bool {
         match self {
             How::Free | How::Told => listing == Listing::Signature || Dialect::taught().any(|taught| taught == dialect),
@@ -45,7 +46,7 @@ impl How {
         }
     }
 
-    /// Returns the suffix of the cell's name for this strategy.
+    /// Returns the suffix of the display name for this deciding strategy: empty, `, constrained` or `, measured`.
     fn suffix(self) -> &'static str {
         match self {
             How::Free => "",
@@ -56,20 +57,20 @@ impl How {
 }
 
 impl Cell {
-    /// Returns the cells of a model with this native dialect: native tools, and by prompt each dialect that the
-    /// prompt can teach, and the model's own.
+    /// Returns the ways to offer tools that are tried for a model with this native dialect: native tools, and by prompt
+    /// each dialect that the prompt can teach and the native dialect.
     pub(crate) fn all(own: Option<Dialect>) -> Vec<Cell> {
         let own = own.filter(|own| Dialect::taught().all(|taught| taught != *own));
         let dialects: Vec<Dialect> = Dialect::taught().chain(own).collect();
         [Cell::Native].into_iter().chain(prompts(&dialects)).collect()
     }
 
-    /// Returns every cell.
+    /// Returns every way to offer tools that a probe knows, in the usual order.
     pub(crate) fn any() -> Vec<Cell> {
         [Cell::Native, Cell::ToolCalls].into_iter().chain(prompts(Dialect::ALL)).collect()
     }
 
-    /// Returns the strategy for deciding on a call; native cells leave it to the endpoint.
+    /// Returns the strategy for deciding on a call; `Free` for native tools, where the endpoint decides.
     pub(crate) fn how(self) -> How {
         match self {
             Cell::Native | Cell::ToolCalls => How::Free,
@@ -77,13 +78,14 @@ impl Cell {
         }
     }
 
-    /// Returns `true` unless the model is told to call.
+    /// Returns `true` unless a call is required, so that the model decides by itself whether to call.
     pub(crate) fn decides(self) -> bool {
         self.how() != How::Told
     }
 }
 
-/// Returns the ways in which calls are taught in these dialects.
+/// Returns the ways to offer tools by prompt in these dialects, for each strategy, prompt style and form of the tool
+/// list.
 fn prompts(dialects: &[Dialect]) -> impl Iterator<Item = Cell> {
     let listed = |how: How, dialect| {
         [Listing::Signature, Listing::Schema].into_iter().filter(move |listing| how.is_of(dialect, *listing))

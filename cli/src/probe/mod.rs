@@ -51,10 +51,10 @@ use toolgraft::constrain::{Constrain, Way};
 use toolgraft::dialect::Profile;
 use toolgraft::tools::ToolsMode;
 
-/// The time that a probe takes, unless it is set.
+/// Default time limit of a probe, in minutes.
 const MINUTES: f64 = 10.0;
 
-/// The time between two lines of progress if no bar can be drawn.
+/// Minimum time between two lines of progress where no progress bar can be drawn.
 const LINE_EACH: Duration = Duration::from_secs(60);
 
 /// Options of `toolgraft probe`.
@@ -158,7 +158,7 @@ pub(crate) fn run(mut args: ProbeArgs) -> Result<(), Failure> {
     offer(&args, &endpoint, best, app.asker.as_ref())
 }
 
-/// Puts whole jobs to the ways that were named, or to the best that is known.
+/// Runs whole jobs with the ways to offer tools of `--only`, or with the best known one, and prints the report.
 fn run_jobs(probe: &mut Probe, half: Half, args: &ProbeArgs, app: &App) -> Result<(), Failure> {
     let jobs = Jobs::of(half).map_err(Failure::job)?;
     probe.cells.retain(|cell| cell.decides());
@@ -179,7 +179,7 @@ fn run_jobs(probe: &mut Probe, half: Half, args: &ProbeArgs, app: &App) -> Resul
     output::emit_either(args.json, &report, || report.table())
 }
 
-/// Returns the result of the best way, and the advice, in a few sentences.
+/// Returns the score of the best way to offer tools, and advice on its use, in a few sentences.
 fn advice(best: &Best) -> String {
     let ReportRow { score, .. } = &best.row;
     let tasks = score.tasks.max(1);
@@ -208,7 +208,7 @@ fn advice(best: &Best) -> String {
     format!("{text} {advice}")
 }
 
-/// Shows the best way as a profile, and keeps it where the person wants that.
+/// Prints the best way to offer tools as a profile, and saves it in `config.toml` with `--yes` or if the user agrees.
 fn offer(args: &ProbeArgs, endpoint: &Endpoint, best: &Best, asker: Option<&Asker>) -> Result<(), Failure> {
     let mut profile =
         SavedProfile { name: endpoint.model.clone(), endpoint: Some(endpoint.url.clone()), ..SavedProfile::default() };
@@ -240,8 +240,8 @@ fn offer(args: &ProbeArgs, endpoint: &Endpoint, best: &Best, asker: Option<&Aske
     Ok(())
 }
 
-/// Returns the ways that are tried. One that is told to call is never the best, so that it is left out
-/// where the time is to find that one.
+/// Returns the ways to offer tools that are tried, the most promising first. Those that require a call can never be the
+/// best, so that they are tried only if named or with `--full`.
 fn tried(args: &ProbeArgs, own: Option<Dialect>) -> Result<Vec<Cell>, Failure> {
     let is_usual = |cell: &Cell| cell.decides() || args.full;
     let named = |text: &String| {
@@ -271,19 +271,20 @@ fn tried(args: &ProbeArgs, own: Option<Dialect>) -> Result<Vec<Cell>, Failure> {
     Ok(cells)
 }
 
-/// Returns `true` if a task is put to a way: one that is told to call says nothing of tasks that want none.
+/// Returns `true` if a task is tried with a way to offer tools: one that requires a call is not tried with tasks that
+/// want no call.
 fn is_asked(cell: Cell, task: &Task) -> bool {
     cell.decides() || !task.wanted.is_empty()
 }
 
-/// Draws a bar for so many of all, and the numbers.
+/// Returns a text progress bar, followed by `done/all`.
 fn bar(done: usize, all: usize) -> String {
     const COLUMNS: usize = 30;
     let filled = (done * COLUMNS).checked_div(all).unwrap_or(0);
     format!("{}{} {done}/{all}", "█".repeat(filled), "░".repeat(COLUMNS - filled))
 }
 
-/// A probe that runs.
+/// A running probe.
 struct Probe {
     bench: Bench,
     store: ProbeStore,
@@ -293,12 +294,12 @@ struct Probe {
     model: String,
     deadline: Option<Instant>,
     begun: Instant,
-    /// Results of this run that were stored.
+    /// Number of trials that this run completed and stored.
     done: u32,
-    /// The time was over before all was tried.
+    /// `true` if the time limit ended the probe before all was tried.
     cut: bool,
     bar: Live,
-    /// The time of its last line.
+    /// Time of the last progress line, where no bar is drawn.
     said: Instant,
 }
 
@@ -343,10 +344,10 @@ impl Probe {
         })
     }
 
-    /// Puts the jobs of a half to the ways, each to its end.
+    /// Runs all jobs with each way to offer tools, and returns the report.
     ///
     /// # Errors
-    /// The endpoint is gone or takes none of the ways, or what came of a job cannot be kept.
+    /// The endpoint cannot be reached, refuses every way to offer tools, or a result cannot be stored.
     async fn jobs(&mut self, jobs: &Jobs, half: Half) -> Result<JobsReport, Failure> {
         let conditions = format!("{}\n{}\n{half:?}", self.bench.conditions(), jobs.source);
         let mut store = ProbeStore::open(&self.endpoint, &self.model, &conditions);
@@ -375,8 +376,8 @@ impl Probe {
         Ok(JobsReport { endpoint, model, half, cut: self.cut, rows })
     }
 
-    /// Returns a trial of a way; `None` where the time was over first, or the endpoint does not take the way: the
-    /// others go on without it.
+    /// Returns a completed trial. `None` if the time limit came first, or if the endpoint refuses this way to offer
+    /// tools, which is then dropped with a warning; an error if no other remains.
     fn taken<T>(&mut self, cell: Cell, trial: Result<Option<T>, Unasked>) -> Result<Option<T>, Failure> {
         let failure = match trial {
             Ok(trial) => {
@@ -394,12 +395,12 @@ impl Probe {
         Ok(None)
     }
 
-    /// Returns the time that is left, if it is limited.
+    /// Returns the remaining time of the probe; `None` if it has no limit.
     fn left(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Shows a bar for so many of all, and what is next; now and then a line where no bar can be drawn.
+    /// Shows a progress bar with the next step; where no bar can be drawn, prints a line at intervals instead.
     fn show(&mut self, (done, all): (usize, usize), next: &str, line: &str) {
         if self.bar.is_hidden() && self.said.elapsed() >= LINE_EACH {
             self.said = Instant::now();
@@ -408,7 +409,7 @@ impl Probe {
         self.bar.show(&format!("{} {next}", bar(done, all)));
     }
 
-    /// Takes the bar away, and says that what was tried is kept, where the probe was stopped.
+    /// Removes the progress bar, and reports that results were saved if the probe ended with an error.
     fn end<T>(&mut self, ended: &Result<T, Failure>) {
         self.bar.clear();
         if ended.is_err() && self.done > 0 {
@@ -416,8 +417,8 @@ impl Probe {
         }
     }
 
-    /// Round after round, cell by cell, since an endpoint that keeps a prompt's beginning reads the
-    /// tools once for all tasks of a cell.
+    /// Runs the rounds of elimination. Each way to offer tools gets all tasks of a round in a row, since an endpoint
+    /// with a prompt cache then reads its tools once.
     async fn run(&mut self) -> Result<(), Failure> {
         for (round, stage) in self.plan.rounds.clone().into_iter().enumerate() {
             for cell in self.cells.clone() {
@@ -437,8 +438,8 @@ impl Probe {
         Ok(())
     }
 
-    /// Leaves the best way alone once half of the time is over: its threshold, and what is reported of it, need more tasks
-    /// than choosing it does.
+    /// Drops all ways to offer tools but the best once half of the time is over: setting its threshold and reporting
+    /// its score need more tasks than choosing it does.
     fn narrow(&mut self) {
         let is_half_over = |deadline: Instant| self.begun.elapsed() > (deadline - self.begun) / 2;
         // A plan of one round (`--full`) compares all ways by all tasks.
@@ -451,7 +452,8 @@ impl Probe {
         }
     }
 
-    /// Puts a task to a cell, unless it was; says where the time was over first.
+    /// Runs a task with one way to offer tools and stores the result, unless it is already stored; sets `cut` if the
+    /// time limit came first.
     async fn put(&mut self, cell: Cell, number: usize) -> Result<(), Failure> {
         let task = self.bench.tasks.tasks[number].clone();
         // The endpoint has refused the way, the task is not for it, or an earlier run has put it.
@@ -469,14 +471,14 @@ impl Probe {
         Ok(())
     }
 
-    /// Returns `true` if a task was put to a cell as it would be now.
+    /// Returns `true` if a result of this task with this way to offer tools is stored, made with the current threshold.
     fn is_known(&self, cell: Cell, task: &Task) -> bool {
         let before = self.store.trial(cell, task.id);
         before.is_some_and(|trial| trial.threshold == self.bench.threshold(cell, task))
     }
 
-    /// Returns the best of our ways among those that were tried most and decide by themselves, by the tasks
-    /// that choose. `None` where nothing was tried or nothing worked.
+    /// Returns the way to offer tools with the best score on the tasks that serve to choose, among those that decide by
+    /// themselves and have the most trials. `None` if there are no trials or none was fully right.
     fn best(&self) -> Option<Cell> {
         let own = || Cell::any().into_iter().filter(|cell| cell.decides());
         let most = own().map(|cell| self.store.trials(cell).len()).max().filter(|most| *most > 0)?;
@@ -485,7 +487,7 @@ impl Probe {
         ranked.into_iter().find(|(_, score)| score.fully_right > 0).map(|(cell, _)| cell)
     }
 
-    /// Says how far it is: the bar, or a line now and then where there is none.
+    /// Shows the progress: the current way to offer tools and an estimate of the remaining minutes.
     fn progress(&mut self, round: usize, cell: Cell) {
         let stage = self.plan.rounds[round];
         let tasks = self.bench.tasks.tasks.iter().take(stage.tasks);
@@ -504,12 +506,12 @@ impl Probe {
         self.show((done, done + left), &progress, &progress);
     }
 
-    /// Returns the trials of a cell on these tasks.
+    /// Returns the stored trials of a way to offer tools on the tasks whose number fulfils the predicate.
     fn trials(&self, cell: Cell, is: impl Fn(usize) -> bool) -> Vec<Trial> {
         self.store.trials(cell).iter().filter(|trial| is(trial.task)).cloned().collect()
     }
 
-    /// Returns the score of a cell on those of the first `tasks` tasks by which the best cell is chosen
+    /// Returns the score of a way to offer tools on those of the first `tasks` tasks that serve to choose the best one
     /// ([`Split::Choose`]).
     fn choosing(&self, cell: Cell, tasks: usize) -> Score {
         let end = Split::Choose.end(self.bench.tasks.tasks.len()).min(tasks);
@@ -539,7 +541,8 @@ impl Probe {
         }
     }
 
-    /// Returns the score of the best way on the tasks that are kept apart for that.
+    /// Returns the score of the best way to offer tools on the tasks reserved for reporting; on all its tasks if none
+    /// of these were tried.
     fn reported_of(&self, cell: Cell) -> Best {
         let all = self.bench.tasks.tasks.len();
         let threshold = (cell.how() == How::Measured).then(|| self.threshold(cell)).flatten();
@@ -554,8 +557,8 @@ impl Probe {
         Best { row: ReportRow::new(cell, score), apart: !apart.is_empty(), threshold }
     }
 
-    /// Returns the threshold that is kept of a measured way: the one that was given, or the one that the tasks set
-    /// that are not reported.
+    /// Returns the call threshold to save for a `measured` strategy: that of the settings, or the one that fits the
+    /// tasks that are not reserved for reporting; rounded to hundredths.
     fn threshold(&self, cell: Cell) -> Option<f64> {
         let all = self.bench.tasks.tasks.len();
         let set = self.trials(cell, |task| Split::of(task, all) != Split::Report);

@@ -2,24 +2,25 @@
 
 use super::cell::Cell;
 
-/// Rounds: the first so many tasks for each cell that is left, then only the best go on.
+/// The rounds of elimination: in each, every remaining way to offer tools is tried on the first tasks, and only the
+/// best remain.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plan {
     pub(crate) rounds: Vec<Stage>,
 }
 
-/// One round.
+/// One round of elimination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stage {
-    /// Tasks that each cell has been given when it is over.
+    /// Number of tasks that each way to offer tools has been tried on by the end of the round.
     pub(crate) tasks: usize,
-    /// Cells that go on.
+    /// Maximum number of ways to offer tools that remain after the round.
     pub(crate) keep: usize,
 }
 
 impl Plan {
-    /// 4 tasks for all, 8 for the best eight, 16 for the best four, all that choose for the best
-    /// two, and every task for the best.
+    /// Returns the default plan: 4 tasks for all ways to offer tools, 8 for the best eight, 16 for the best four, all
+    /// tasks that serve to choose for the best two, and every task for the best.
     pub(crate) fn usual(tasks: usize) -> Plan {
         let choosing = Split::Choose.end(tasks);
         let rounds = [(4, 8), (8, 4), (16, 2), (choosing, 1)].map(|(tasks, keep)| Stage { tasks, keep });
@@ -28,12 +29,13 @@ impl Plan {
         Plan { rounds: shorter.chain([Stage { tasks, keep: 1 }]).collect() }
     }
 
-    /// Every task for all.
+    /// Returns the plan of `--full`: one round with every task for all ways to offer tools.
     pub(crate) fn full(tasks: usize) -> Plan {
         Plan { rounds: vec![Stage { tasks, keep: usize::MAX }] }
     }
 
-    /// Returns the maximum number of trials in the rounds after this one, if it has this many cells.
+    /// Returns the maximum number of trials in the rounds after this one, if this many ways to offer tools take part in
+    /// it.
     pub(crate) fn trials_after(&self, round: usize, cells: usize) -> usize {
         let (mut left, mut trials) = (cells, 0);
         for pair in self.rounds[round..].windows(2) {
@@ -44,25 +46,25 @@ impl Plan {
     }
 }
 
-/// The purpose of a task. No result is reported on tasks by which the way was chosen.
+/// The purpose of a task in a probe. No result is reported on tasks that served to choose or to set a threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Split {
-    /// The best way is chosen by these: the first third.
+    /// Tasks that serve to choose the best way to offer tools: the first third.
     Choose,
-    /// Its threshold is set on these, and on those that chose it.
+    /// Tasks that serve, with those of the first third, to set the call threshold: the second third.
     Set,
-    /// Results on these tasks are reported.
+    /// Tasks on which results are reported: the last third.
     Report,
 }
 
 impl Split {
-    /// Returns the purpose of the task with this number, of so many tasks.
+    /// Returns the purpose of the task with index `id` among `tasks` tasks.
     pub(crate) fn of(id: usize, tasks: usize) -> Split {
         let all = [Split::Choose, Split::Set, Split::Report];
         all.into_iter().find(|split| id < split.end(tasks)).unwrap_or(Split::Report)
     }
 
-    /// Returns the number after the last task of this split.
+    /// Returns the index after the last task with this purpose, among `tasks` tasks.
     pub(crate) fn end(self, tasks: usize) -> usize {
         match self {
             Split::Choose => tasks.div_ceil(3),
@@ -72,7 +74,7 @@ impl Split {
     }
 }
 
-/// Returns the cells that go on: the best of them.
+/// Returns the ways to offer tools that remain after a round: the first `keep` of the ranked ones.
 pub(crate) fn keep(ranked: &[Cell], stage: Stage) -> Vec<Cell> {
     ranked.iter().take(stage.keep).copied().collect()
 }

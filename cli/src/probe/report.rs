@@ -7,21 +7,21 @@ use super::cell::Cell;
 use super::score::{Score, interval};
 use crate::screen::boxes::aligned;
 
-/// The table's head.
+/// Column titles of the table of results.
 const HEAD: [&str; 10] = [
     "way to offer tools", "accepted", "right tool", "fully right by itself", "when told to call", "two calls",
     "false calls", "result used", "tokens", "s/task",
 ];
 
-/// A cell and what it scored.
+/// A way to offer tools and its score.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ReportRow {
     pub(crate) cell: Cell,
     #[serde(flatten)]
     pub(crate) score: Score,
-    /// Between which parts `fully_right` of `wanted` lies.
+    /// 95 % confidence interval of the share `fully_right / wanted`, from 0 to 1; `None` if nothing was wanted.
     pub(crate) fully_right_interval: Option<(f64, f64)>,
-    /// Between which parts `false_calls` of `unwanted` lies.
+    /// 95 % confidence interval of the share `false_calls / unwanted`, from 0 to 1; `None` without such tasks.
     pub(crate) false_calls_interval: Option<(f64, f64)>,
     pub(crate) worth: f64,
 }
@@ -38,35 +38,35 @@ impl ReportRow {
     }
 }
 
-/// The way that is offered as a profile.
+/// The best way to offer tools, which the probe offers to save as a profile.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Best {
-    /// The score on the tasks that served neither to choose the way nor to set its threshold; if there was no time for
-    /// these, on all tasks that it was given.
+    /// The score on the tasks that served neither to choose nor to set the threshold; if there was no time for these,
+    /// on all tasks that were tried.
     #[serde(flatten)]
     pub(crate) row: ReportRow,
-    /// `true` if those tasks were tried.
+    /// `true` if the score is of tasks that served neither to choose nor to set the threshold.
     pub(crate) apart: bool,
-    /// From which logarithm of a probability on a message is to be a call, of a measured way.
+    /// Minimum logarithm of the probability with which a message counts as a call, for the strategy `measured`.
     pub(crate) threshold: Option<f64>,
 }
 
-/// The findings of a probe: the cells from the best to the worst.
+/// The report of a probe: the ways to offer tools, those with the most trials first, then from best to worst.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Report {
     pub(crate) endpoint: String,
     pub(crate) model: String,
-    /// Tools that a task offered.
+    /// Number of tools that were offered in each task.
     pub(crate) tools: usize,
-    /// The time was over before all rounds were.
+    /// `true` if the time limit ended the probe before its last round.
     pub(crate) cut: bool,
     pub(crate) rows: Vec<ReportRow>,
-    /// `None` where nothing was tried or nothing worked.
+    /// The best way to offer tools; `None` if nothing was tried or no call was fully right.
     pub(crate) best: Option<Best>,
 }
 
 impl Report {
-    /// Returns the table.
+    /// Returns the results as a text table.
     pub(crate) fn table(&self) -> String {
         let all: Vec<_> = std::iter::once(HEAD.map(str::to_owned)).chain(self.rows.iter().map(cells)).collect();
         let style = |number: usize| if number == 0 { Style::new().bold() } else { Style::new() };
@@ -75,12 +75,12 @@ impl Report {
     }
 }
 
-/// Returns a count of all, `–` of none.
+/// Returns `count/all` as text; `–` if `all` is 0.
 pub(super) fn of(count: usize, all: usize) -> String {
     if all > 0 { format!("{count}/{all}") } else { "–".to_owned() }
 }
 
-/// Returns a count with its interval in percent.
+/// Returns `count/all` as text, followed by its 95 % confidence interval in percent.
 pub(super) fn within(count: usize, all: usize) -> String {
     match interval(count, all) {
         Some((least, most)) => format!("{count}/{all} ({:.0}–{:.0} %)", least * 100.0, most * 100.0),

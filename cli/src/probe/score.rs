@@ -4,35 +4,35 @@ use serde::{Deserialize, Serialize};
 
 use super::cell::Cell;
 
-/// The outcome of one task.
+/// The outcome of one task of a probe.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Trial {
-    /// Number of the task.
+    /// Index of the task in the order of trial.
     pub(crate) task: usize,
     /// Kind of the task.
     pub(crate) kind: TaskKind,
-    /// A call was accepted: it would have run.
+    /// `true` if the parser accepted a call, which would have run.
     pub(crate) accepted: bool,
-    /// It was of the right tool.
+    /// `true` if the accepted calls were all of expected tools.
     pub(crate) right_tool: bool,
-    /// All was right: the call and nothing but it, or no call where none was wanted.
+    /// `true` if exactly the expected calls were made, with the right arguments; or none where none was expected.
     pub(crate) right: bool,
-    /// Corrections that the model was asked for before its call was accepted.
+    /// Number of corrections that were requested before the first call was accepted.
     #[serde(default)]
     pub(crate) corrections: usize,
-    /// The answer holds the result's value; of tasks that want that.
+    /// `true` if the final answer contains the value from the call's result, in a task that requires that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) used: bool,
-    /// Logarithm of the probability that the answer begins with a call, where it was measured:
-    /// the call was asked for whatever that is.
+    /// Logarithm of the probability that the answer begins with a call, if it was measured; the call was then made
+    /// whatever this is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) likely: Option<f64>,
-    /// The threshold that was given, where it decided what came next.
+    /// Call threshold of the settings, if it decided whether the turn went on to a call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) threshold: Option<f64>,
-    /// Tokens of all requests and answers.
+    /// Number of tokens of all requests and answers of the task.
     pub(crate) tokens: u64,
-    /// Milliseconds.
+    /// Duration of the task in milliseconds.
     pub(crate) ms: u64,
 }
 
@@ -40,57 +40,57 @@ pub(crate) struct Trial {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TaskKind {
-    /// One call is right.
+    /// A question that needs one call.
     #[default]
     Call,
-    /// Several calls in one message are.
+    /// A question that needs several calls in one message.
     Calls,
-    /// No call is.
+    /// A question that needs no call.
     None,
-    /// A call, and an answer that uses its result.
+    /// A question that needs a call and an answer that uses its result.
     Result,
 }
 
-/// Corrections of one answer at most.
+/// Maximum number of corrections of one answer.
 pub(crate) const CORRECTIONS: usize = 2;
 
-/// Wanted calls that were there after so many corrections at most.
+/// Numbers of tasks with an accepted call, and with the right one, after at most a certain number of corrections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub(crate) struct Corrected {
     pub(crate) accepted: usize,
     pub(crate) fully_right: usize,
 }
 
-/// The trials of a cell, counted.
+/// The counts over all trials of one way to offer tools.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub(crate) struct Score {
-    /// Tasks that were tried.
+    /// Number of tasks that were tried.
     pub(crate) tasks: usize,
-    /// Tasks that want a call.
+    /// Number of tasks that want a call.
     pub(crate) wanted: usize,
-    /// Of these, those with a call that was accepted.
+    /// Number of tasks that want a call and in which one was accepted.
     pub(crate) accepted: usize,
-    /// Of these, those with a call of the right tool.
+    /// Number of tasks that want a call and in which only expected tools were called.
     pub(crate) right_tool: usize,
-    /// Of these, those with the right call and right arguments.
+    /// Number of tasks that want a call and in which calls and arguments were right.
     pub(crate) fully_right: usize,
-    /// The same before any correction, after one, after two.
+    /// Accepted and right calls after at most 0, 1 and 2 corrections.
     pub(crate) corrected: [Corrected; CORRECTIONS + 1],
-    /// Tasks that want several calls in one message.
+    /// Number of tasks that want several calls in one message.
     pub(crate) several: usize,
-    /// Of these, those with exactly these calls.
+    /// Number of tasks that want several calls and got exactly these.
     pub(crate) several_right: usize,
-    /// Tasks that want no call.
+    /// Number of tasks that want no call.
     pub(crate) unwanted: usize,
-    /// Of these, those with a call.
+    /// Number of tasks that want no call, but in which one was accepted.
     pub(crate) false_calls: usize,
-    /// Tasks whose answer must contain a value.
+    /// Number of tasks whose answer must contain a value from the result.
     pub(crate) results: usize,
-    /// Of these, those whose answer contains it.
+    /// Number of tasks whose answer contains the required value from the result.
     pub(crate) used: usize,
-    /// Tokens of all requests and answers.
+    /// Sum of the tokens of all requests and answers.
     pub(crate) tokens: u64,
-    /// Seconds.
+    /// Sum of the durations, in seconds.
     pub(crate) seconds: f64,
 }
 
@@ -127,7 +127,8 @@ impl Score {
         score
     }
 
-    /// Returns the share of good outcomes, from 0 to 1: right calls, no false ones, and answers that use a result.
+    /// Returns the share of good outcomes, from 0 to 1: right calls, no call where none is wanted, and answers that use
+    /// a result.
     pub(crate) fn worth(&self) -> f64 {
         let of = self.wanted + self.unwanted + self.results;
         let good = self.fully_right + (self.unwanted - self.false_calls) + self.used;
@@ -135,8 +136,8 @@ impl Score {
     }
 }
 
-/// Between which parts of all tasks a count lies with 95 % certainty, had they been drawn at
-/// random: Wilson's interval (J. Am. Stat. Assoc. 22, 1927, 209). `None` of no tasks.
+/// Returns the 95 % confidence interval of the share `count / of`, from 0 to 1, by Wilson's formula (J. Am. Stat.
+/// Assoc. 22, 1927, 209). `None` if `of` is 0.
 pub(crate) fn interval(count: usize, of: usize) -> Option<(f64, f64)> {
     const Z: f64 = 1.96;
     let all = of as f64;
@@ -147,9 +148,8 @@ pub(crate) fn interval(count: usize, of: usize) -> Option<(f64, f64)> {
     (of > 0).then(|| (((middle - half) / scale).max(0.0), ((middle + half) / scale).min(1.0)))
 }
 
-/// Returns the cells from the best to the worst: first those that decide by themselves, since only they
-/// can be used where nobody knows whether a call is due; of equal ones the one with fewer tokens
-/// first.
+/// Returns the ways to offer tools from the best to the worst: first those that decide by themselves, since only they
+/// are of use in a chat; then by score; of equal ones the one with fewer tokens first.
 pub(crate) fn ranked(mut scores: Vec<(Cell, Score)>) -> Vec<(Cell, Score)> {
     scores.sort_by(|(one, a), (other, b)| {
         let by_itself = other.decides().cmp(&one.decides());

@@ -12,9 +12,9 @@ use super::score;
 use crate::base::{Failure, digest::sha256, output::warn, state};
 use toolgraft_files::{self as files, Mode};
 
-/// The outcome of one question.
+/// The outcome of one task or job, as it is stored in the file of a probe.
 pub(crate) trait StoredTrial: Serialize + DeserializeOwned {
-    /// Returns `true` if another trial is of the same question.
+    /// Returns `true` if the other trial is of the same task or job.
     fn is_of(&self, other: &Self) -> bool;
 }
 
@@ -24,7 +24,7 @@ impl StoredTrial for score::Trial {
     }
 }
 
-/// Trials, cell by cell.
+/// The stored trials of one model, for each way to offer tools.
 #[derive(Debug, Default)]
 pub(crate) struct ProbeStore<T = score::Trial> {
     path: Option<PathBuf>,
@@ -33,7 +33,7 @@ pub(crate) struct ProbeStore<T = score::Trial> {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Content<T> {
-    /// Under which conditions this was found.
+    /// SHA-256 hash of the conditions of the trials (tasks, prompts, length of answers, profile).
     conditions: String,
     model: String,
     endpoint: String,
@@ -48,14 +48,14 @@ impl<T> Content<T> {
 }
 
 impl ProbeStore {
-    /// Returns the outcome of a task, if it was tried.
+    /// Returns the stored trial of a task with this way to offer tools, if there is one.
     pub(crate) fn trial(&self, cell: Cell, task: usize) -> Option<&score::Trial> {
         self.trials(cell).iter().find(|trial| trial.task == task)
     }
 }
 
 impl<T: StoredTrial> ProbeStore<T> {
-    /// Opens the stored trials of this model at this endpoint under these conditions; empty if there are none.
+    /// Opens the stored trials of this model at this endpoint under the same conditions; empty if there are none.
     pub(crate) fn open(endpoint: &str, model: &str, conditions: &str) -> Self {
         let conditions = sha256(conditions.as_bytes());
         let name = sha256(format!("{endpoint}\n{model}\n{conditions}").as_bytes());
@@ -67,13 +67,13 @@ impl<T: StoredTrial> ProbeStore<T> {
         ProbeStore { path, content }
     }
 
-    /// Returns the trials of a cell.
+    /// Returns the stored trials of a way to offer tools; empty if there are none.
     pub(crate) fn trials(&self, cell: Cell) -> &[T] {
         let found = self.content.cells.iter().find(|(known, _)| *known == cell);
         found.map(|(_, trials)| trials.as_slice()).unwrap_or_default()
     }
 
-    /// Adds a trial, in place of what came of the same task before, and writes the file.
+    /// Adds a trial in place of an earlier one of the same task or job, and writes the file.
     ///
     /// # Errors
     /// The file cannot be written.

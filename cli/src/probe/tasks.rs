@@ -16,41 +16,40 @@ use crate::base::{Failure, input};
 
 const BUILT_IN: &str = include_str!("tasks.json");
 
-/// Tools and tasks.
+/// The tools and tasks of a probe.
 #[derive(Debug)]
 pub(crate) struct Tasks {
     pub(crate) tools: Vec<Tool>,
-    /// In the order in which they are asked: each kind, and each tool, is spread evenly, so that
-    /// the first so many are a fair choice.
+    /// Tasks in the order of trial: kinds and tools are spread evenly, so that any first tasks are a fair sample.
     pub(crate) tasks: Vec<Task>,
-    /// The text that they were read from.
+    /// The JSON text from which the tasks were read.
     pub(crate) source: String,
 }
 
-/// A question, and what would be right.
+/// A task of a probe: a question and the expected calls.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Task {
-    /// Its place in the order.
+    /// Index of the task in the order of trial.
     pub(crate) id: usize,
     pub(crate) question: String,
-    /// The calls that are right, in any order; empty where none is.
+    /// The expected calls, in any order; empty if no call is wanted.
     pub(crate) wanted: Vec<Expected>,
-    /// The answer to the call, if the reply to the user has to use it.
+    /// The result of the call, and the value that the final answer must contain; `None` if only the call counts.
     pub(crate) answer: Option<ExpectedAnswer>,
 }
 
-/// A call.
+/// An expected call: the tool and its arguments.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Expected {
     pub(crate) tool: String,
     pub(crate) arguments: Map<String, Value>,
 }
 
-/// The answer to a call.
+/// The result that the made-up tool returns, and the value that the model has to repeat from it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct ExpectedAnswer {
     pub(crate) result: String,
-    /// Part of the result that the model cannot know otherwise.
+    /// Text of the result that the final answer must contain, which the model cannot know otherwise.
     pub(crate) value: String,
 }
 
@@ -96,15 +95,15 @@ struct ResultTask {
 }
 
 impl Tasks {
-    /// The tasks that are built in.
+    /// Reads the built-in tasks.
     pub(crate) fn built_in() -> Result<Self, Failure> {
         Self::of(BUILT_IN).map_err(Failure::job)
     }
 
-    /// The tasks of a file.
+    /// Reads the tasks of a file (`--tasks`).
     ///
     /// # Errors
-    /// It cannot be read, or is not of the form that docs/models.md has.
+    /// The file cannot be read, or its content is not valid JSON of the form that docs/models.md describes.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let text = input::read_text(path)?;
         Self::of(&text).map_err(|e| Failure::usage(format!("--tasks {}: {e}", path.display())))
@@ -136,7 +135,7 @@ impl Tasks {
     }
 }
 
-/// One task of each tool in turn, so that the first so many ask for different ones.
+/// Orders tasks so that each tool has its first task before any tool has its second, and so on.
 fn by_turns(tasks: Vec<Task>) -> Vec<Task> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut numbered: Vec<(usize, Task)> = tasks
@@ -155,7 +154,7 @@ fn by_turns(tasks: Vec<Task>) -> Vec<Task> {
     numbered.into_iter().map(|(_, task)| task).collect()
 }
 
-/// Returns the kinds mixed, each spread evenly over the whole.
+/// Mixes the lists of tasks, each spread evenly over the whole.
 fn spread(kinds: Vec<Vec<Task>>) -> Vec<Task> {
     let mut placed: Vec<(f64, Task)> = Vec::new();
     for kind in kinds {
@@ -169,7 +168,7 @@ fn spread(kinds: Vec<Vec<Task>>) -> Vec<Task> {
 }
 
 impl Task {
-    /// Returns its kind.
+    /// Returns the kind of the task, by the number of its expected calls and by its required answer.
     pub(crate) fn kind(&self) -> TaskKind {
         match (self.wanted.len(), &self.answer) {
             (0, _) => TaskKind::None,
@@ -181,27 +180,27 @@ impl Task {
 }
 
 impl Expected {
-    /// Returns `true` if a call has this tool and these arguments.
+    /// Returns `true` if a call has the expected tool and arguments.
     pub(crate) fn is(&self, tool: &str, arguments: &Map<String, Value>) -> bool {
         self.tool == tool && self.has_arguments(arguments)
     }
 
-    /// Returns `true` if a call's arguments equal these. Texts are compared without regard to case, white space around
-    /// them and a full stop at their end, numbers by their value.
+    /// Returns `true` if a call's arguments equal the expected ones. Texts are compared without regard to case,
+    /// surrounding white space and a final full stop, numbers by their value.
     pub(crate) fn has_arguments(&self, arguments: &Map<String, Value>) -> bool {
         same_members(&self.arguments, arguments)
     }
 }
 
 impl ExpectedAnswer {
-    /// Returns `true` if an answer holds the value.
+    /// Returns `true` if an answer contains the required value.
     pub(crate) fn is_in(&self, answer: &str) -> bool {
         is_in(&self.value, answer)
     }
 }
 
-/// Returns `true` if an answer contains a value. A number has no separators between its digits, and no digit
-/// is beside it.
+/// Returns `true` if a text contains a value, without regard to case. A number matches only if no further digit adjoins
+/// it.
 pub(super) fn is_in(value: &str, answer: &str) -> bool {
     let (answer, value) = (answer.to_lowercase(), value.to_lowercase());
     let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
@@ -213,8 +212,8 @@ pub(super) fn is_in(value: &str, answer: &str) -> bool {
     })
 }
 
-/// Compares values of arguments, members and items each: texts but for case, white space around them and a full stop at
-/// their end, numbers by their value.
+/// Returns `true` if two JSON values are equal, compared recursively: texts without regard to case, surrounding white
+/// space and a final full stop, numbers by their value.
 pub(super) fn same(wanted: &Value, found: &Value) -> bool {
     match (wanted, found) {
         (Value::String(wanted), Value::String(found)) => plain(wanted) == plain(found),

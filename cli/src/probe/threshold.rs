@@ -4,21 +4,21 @@ use toolgraft::turn::CALL_THRESHOLD;
 
 use super::score::{TaskKind, Trial};
 
-/// Stands for the logarithm of a probability that is not among those that the endpoint tells.
+/// Value in place of the logarithm of a probability if the call's first token is not among those that the endpoint
+/// reports.
 pub(crate) const UNLIKELY: f64 = -99.0;
 
 /// A call threshold above every logarithm of a probability: with it, no message counts as a call.
 pub(crate) const NEVER: f64 = 1.0;
 
-/// Returns the threshold from which on a call is four times as likely wanted as not, by the logistic curve that fits
-/// these trials best: a call that nobody wanted is worse than one that is asked for once more. `None`
-/// without any that was measured, [`NEVER`] where the endpoint told a call's probability in none of them.
+/// Returns the threshold at which a call is four times as likely wanted as unwanted, by the logistic curve that fits
+/// these trials best: a call that nobody wanted is worse than one that the user has to ask for once more. `None` if no
+/// probability was measured; [`NEVER`] if the endpoint reported no probability of a call in any of the trials.
 ///
-/// A curve goes by all trials, the counts on either side by the few next to the threshold: where no
-/// task lies in a gap they leave it anywhere in that. Of 65 tasks that neither had seen
-/// (docs/models.md) the curve's (-5.3) made 30 of 40 calls right and 1 of 25 false, the one by counts
-/// (-3.5) 28 and 1. A wanted call that would be wrong says neither: nobody is better off with more
-/// of them.
+/// The curve depends on all trials, whereas a threshold chosen by counting wrong decisions depends on the few trials
+/// next to it, and is arbitrary within a gap between them. On 65 tasks used for neither (docs/models.md), the curve's
+/// threshold (-5.3) led to 30 of 40 right calls and 1 of 25 false ones, the counted one (-3.5) to 28 and 1. Wrong calls
+/// in tasks that want one are ignored: more of these help nobody.
 pub(crate) fn fitting<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<f64> {
     let counted = trials.filter(|trial| trial.kind == TaskKind::None || trial.right);
     let mut points: Vec<(f64, bool)> =
@@ -37,12 +37,12 @@ pub(crate) fn fitting<'a>(trials: impl Iterator<Item = &'a Trial>) -> Option<f64
     })
 }
 
-/// So many tasks of each kind the usual threshold counts as.
+/// Number of tasks of each kind that the default threshold counts as in the weighted mean.
 const USUAL_COUNTS: f64 = 2.0;
 
-/// Returns the threshold that is kept: the [`fitting`] one, drawn to the usual one where tasks of either kind are few. By
-/// three wanted calls and one unwanted, -0.08 fitted a model for which 50 tasks say -0.8, and it then answered what only a
-/// call could tell.
+/// Returns the threshold to save: the [`fitting`] one, moved towards the default where there are few tasks of either
+/// kind. With three wanted calls and one unwanted, -0.08 fitted a model for which 50 tasks give -0.8, and the model
+/// then answered questions that only a call could answer.
 pub(crate) fn settled(trials: &[Trial]) -> Option<f64> {
     let fits = fitting(trials.iter())?;
     let of = |is: fn(&Trial) -> bool| trials.iter().filter(|trial| trial.likely.is_some() && is(trial)).count();
@@ -51,17 +51,17 @@ pub(crate) fn settled(trials: &[Trial]) -> Option<f64> {
     Some(if fits == NEVER { fits } else { (counts * fits + USUAL_COUNTS * CALL_THRESHOLD) / (counts + USUAL_COUNTS) })
 }
 
-/// Steps of Newton's method: it doubles the digits with each.
+/// Number of steps of Newton's method; each about doubles the correct digits.
 const STEPS: usize = 30;
 
-/// Odds that a call is wanted, at the threshold.
+/// Odds of wanted to unwanted calls at the threshold.
 const ODDS: f64 = 4.0;
 
-/// Weight of the slope's square, without which two sorts that are wholly apart have no best slope.
+/// Weight of the penalty on the squared slope, without which two fully separated classes have no best slope.
 const RIDGE: f64 = 0.03;
 
-/// Returns the logarithm of a probability at which the logistic curve through these points has those odds. A point is
-/// such a logarithm, and `true` if a call was wanted. Returns `None` if a likelier call is wanted less.
+/// Returns the logarithm of a probability at which the logistic curve fitted to these points has the odds `ODDS`. A
+/// point is such a logarithm, and `true` if a call was wanted. `None` if calls are wanted less with rising probability.
 fn middle(points: &[(f64, bool)]) -> Option<f64> {
     let all = points.len() as f64;
     let mean = points.iter().map(|(x, _)| x).sum::<f64>() / all;
@@ -89,7 +89,8 @@ fn middle(points: &[(f64, bool)]) -> Option<f64> {
     (slope > 0.0 && middle.is_finite()).then_some(middle)
 }
 
-/// Returns the trial as it counts with this call threshold; unchanged if no probability was measured.
+/// Returns a trial as judged with this call threshold: below it no call counts as made. Unchanged if no probability was
+/// measured.
 pub(crate) fn within(trial: &Trial, threshold: f64) -> Trial {
     let Some(likely) = trial.likely else { return trial.clone() };
     let calls = likely >= threshold;
@@ -101,9 +102,9 @@ pub(crate) fn within(trial: &Trial, threshold: f64) -> Trial {
     }
 }
 
-/// Returns the trials of a measured way as they count: those with an even number with the threshold that
-/// fits the others, and these with that of the even ones, so that no task is judged by a threshold
-/// that was set on it. With a threshold that is given, all count by that.
+/// Returns the trials of the strategy `measured` as judged with a call threshold: the given one; else trials of even
+/// tasks with the threshold that fits the odd ones and the reverse, so that no task is judged by a threshold fitted to
+/// it.
 pub(crate) fn counted(trials: &[Trial], given: Option<f64>) -> Vec<Trial> {
     if let Some(given) = given {
         return trials.iter().map(|trial| within(trial, given)).collect();

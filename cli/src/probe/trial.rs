@@ -20,54 +20,52 @@ use toolgraft::tools::{Decision, ToolChoice, ToolsMode};
 use toolgraft::turn::{TurnConfig, call_margin};
 use toolgraft::{Agent, AgentEvent, Catalog, Functions, Model, OpenAi, Outcome, Policy, Tool, route::Toolbox};
 
-/// Requests of one task at most: the call, and the answer with one to spare; corrections come on top.
+/// Maximum number of requests for one task, not counting corrections: the call, the answer and a spare one.
 const ROUNDS: u32 = 3;
 
-/// Most time for one task.
+/// Maximum time for one task.
 const TASK_LIMIT: Duration = Duration::from_secs(180);
 
-/// The client, the tasks and the limits that all trials share.
+/// The client, the tasks and the limits that all trials of a probe share.
 pub(crate) struct Bench {
     pub(crate) client: OpenAi,
     pub(crate) profile: &'static Profile,
     pub(crate) tasks: Tasks,
-    /// Tokens of one answer at most.
+    /// Maximum number of tokens of one answer.
     pub(crate) max_tokens: u32,
-    /// From which probability on a measured message is to be a call; set on the tasks where it is
-    /// not given.
+    /// Minimum logarithm of the probability with which a message counts as a call; `None` to fit it to the tasks.
     pub(crate) call_threshold: Option<f64>,
 }
 
-/// The observations of a turn.
+/// The observations from the events of a turn.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) calls: Vec<(String, Map<String, Value>)>,
     rounds: usize,
-    /// Corrections before the calls.
+    /// Number of corrections before the first call ran.
     corrections: usize,
     pub(super) tokens: u64,
     pub(super) answer: String,
     pub(super) finished: Option<Finished>,
-    /// The time was over before the answer was.
+    /// `true` if the time limit came before the end of the turn.
     pub(super) timed_out: bool,
-    /// Logarithm of the probability that the first message begins with a call, where it was
-    /// measured.
+    /// Logarithm of the probability that the first message begins with a call, if it was measured.
     pub(super) likely: Option<f64>,
-    /// The endpoint does not give what the way needs.
+    /// Message if the endpoint lacks a feature that this way to offer tools needs (probabilities, constrained answers).
     unfit: Option<String>,
 }
 
-/// The reason that a task could not be put to the model.
+/// The reason that no result was obtained for a task.
 pub(crate) enum Unasked {
-    /// The endpoint does not take this way.
+    /// The endpoint refuses this way to offer tools; others may work.
     Way(Failure),
-    /// The endpoint is gone or lets nobody in, whatever the way.
+    /// The endpoint cannot be reached or refuses access, with every way to offer tools.
     Endpoint(Failure),
 }
 
 impl Bench {
-    /// Puts a task to the model. `None` where `left`, the time of the whole probe, was over
-    /// first: nothing can be said then.
+    /// Runs a task with one way to offer tools. Returns `None` if `left`, the remaining time of the whole probe, ended
+    /// first, so that there is no result.
     ///
     /// # Errors
     /// The endpoint cannot be reached, or refuses the request.
@@ -101,8 +99,8 @@ impl Bench {
         Ok(Some(trial))
     }
 
-    /// Returns all that a figure depends on beside the way, the model and the endpoint: what was found
-    /// under other conditions is not compared with what is found now.
+    /// Returns a text of all that the results depend on besides way, model and endpoint: tasks, profile, limits and
+    /// prompts. Stored results with another text are not reused.
     pub(crate) fn conditions(&self) -> String {
         let mut text = format!("{}\n{}\n{}", self.tasks.source, self.profile.name, self.max_tokens);
         text.push_str(&format!("\n{CORRECTIONS}"));
@@ -114,12 +112,12 @@ impl Bench {
         text
     }
 
-    /// Returns the threshold on which it depends what comes of a task, not only how that counts.
+    /// Returns the call threshold if it affects the course of a trial of this task, and not only its evaluation.
     pub(crate) fn threshold(&self, cell: Cell, task: &Task) -> Option<f64> {
         self.call_threshold.filter(|_| cell.how() == How::Measured && task.answer.is_some())
     }
 
-    /// Returns an agent for a way, with tools that are made up, so that the policy allows all of them.
+    /// Returns an agent for one way to offer tools, whose policy allows all calls, since the tools are made up.
     pub(super) fn agent(
         &self,
         cell: Cell,
@@ -139,7 +137,7 @@ impl Bench {
         }
     }
 
-    /// Returns the configuration that all turns of a cell have in common.
+    /// Returns the turn configuration for all tasks with one way to offer tools.
     pub(super) fn config(&self, cell: Cell) -> TurnConfig {
         let mut config = TurnConfig::for_profile(self.profile);
         config.temperature = Some(0.0);
@@ -193,8 +191,8 @@ impl Bench {
     }
 }
 
-/// Puts a question to an agent, until the turn ends, the time is over, or nothing more is needed: a call where that is
-/// all that is asked for, or what `is_enough` takes for it.
+/// Runs a question until the turn ends, the time limit is reached, or nothing more is needed: with `only_call`, after
+/// the calls of the first message; or as soon as `is_enough` returns `true`.
 ///
 /// # Errors
 /// The endpoint cannot be reached, or refuses the request.
@@ -226,7 +224,7 @@ pub(super) async fn ask(
 }
 
 impl Seen {
-    /// Takes note of an event; returns `true` where nothing more is needed.
+    /// Records an event of a turn; returns `true` if no further events are needed.
     fn note(&mut self, event: AgentEvent, only_call: bool) -> bool {
         match event {
             // The first decision is measured; those after a result are made in the same way.
@@ -258,7 +256,7 @@ impl Seen {
     }
 }
 
-/// Returns the reason that a turn that ended so says nothing of the model; `None` if it says something.
+/// Returns the failure if a turn that ended for this reason yields no result about the model; `None` if it yields one.
 fn unasked(reason: &StopReason) -> Option<Unasked> {
     match reason {
         // Without a right key no way is taken.
@@ -274,7 +272,7 @@ fn unasked(reason: &StopReason) -> Option<Unasked> {
     }
 }
 
-/// Judges the outcome of a task.
+/// Returns the result of a task from the observations of its turn.
 fn judge(task: &Task, seen: &Seen) -> Trial {
     let mut trial = Trial { task: task.id, kind: task.kind(), accepted: !seen.calls.is_empty(), ..Trial::default() };
     match task.wanted.is_empty() {
@@ -289,7 +287,7 @@ fn judge(task: &Task, seen: &Seen) -> Trial {
     trial
 }
 
-/// Judges the calls where some are right.
+/// Judges the calls of a task that wants some: sets `right_tool` and `right`.
 fn judge_calls(task: &Task, seen: &Seen, trial: &mut Trial) {
     let mut open: Vec<_> = task.wanted.iter().collect();
     let mut has_wrong = false;

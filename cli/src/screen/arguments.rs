@@ -8,14 +8,14 @@ use similar::{ChangeTag, TextDiff};
 
 use super::visible::packed;
 
-/// Parameters that name a file: of Anthropic's text editor, of the filesystem, git and desktop servers of
-/// MCP, of Claude Code, opencode, Cline and Gemini CLI.
+/// Names of parameters that contain the path of a file: in Anthropic's text editor, in the filesystem, git and desktop
+/// servers of MCP, in Claude Code, opencode, Cline and Gemini CLI.
 const PATHS: [&str; 7] = ["path", "file_path", "filePath", "filename", "file", "target_file", "absolute_path"];
 
-/// Parameters that hold all of a file's text, by the same programs.
+/// Names of parameters, in the same programs, that contain the whole new text of a file.
 const WHOLE: [&str; 4] = ["content", "contents", "file_text", "text"];
 
-/// Parameters of a text and of what takes its place, by the same programs.
+/// Pairs of parameter names, in the same programs, for a text to replace and its replacement.
 const CHANGES: [(&str, &str); 7] = [
     ("old_string", "new_string"),
     ("oldString", "newString"),
@@ -26,22 +26,22 @@ const CHANGES: [(&str, &str); 7] = [
     ("old", "new"),
 ];
 
-/// Lines around a change that stay the same.
+/// Number of unchanged context lines around a change in a diff.
 const AROUND: usize = 3;
 
-/// Time limit of the search for the shortest diff; what is found by then is shown.
+/// Time limit of the search for the shortest diff; after it a longer diff is shown.
 const LOOKED_FOR: Duration = Duration::from_millis(200);
 
-/// JSON in one line where it is short, else indented.
+/// Returns JSON in one line if that has at most 60 bytes, else indented.
 pub(crate) fn pretty(value: &Value) -> String {
     let line = value.to_string();
     if line.len() <= 60 { line } else { serde_json::to_string_pretty(value).unwrap_or(line) }
 }
 
-/// Returns the arguments in the box of a call, [packed]. `file` tells the text of the file at a path, where it can
-/// be had.
+/// Returns a call's arguments as text for its box, [packed]. `file` returns the current text of the file at a path, if
+/// that can be read.
 ///
-/// Each line of a text has a sign in front of it: `-` goes, `+` comes, `·` stays, `|` says nothing of a file.
+/// Each line of a multi-line text is prefixed: `-` removed, `+` added, `·` unchanged, `|` not the text of a file.
 pub(crate) fn arguments(value: &Value, file: impl Fn(&str) -> Option<String>) -> String {
     packed(&in_blocks(value, file))
 }
@@ -71,13 +71,13 @@ fn path_of(object: &Map<String, Value>) -> Option<&str> {
     PATHS.iter().find_map(|key| object.get(*key)?.as_str())
 }
 
-/// Returns `true` if a list consists of empty objects: all that they held is shown in blocks of their own.
+/// Returns `true` if a list is not empty and consists of empty objects, whose content is shown in separate blocks.
 fn is_taken(value: &Value) -> bool {
     let is_empty = |item: &Value| item.as_object().is_some_and(Map::is_empty);
     value.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(is_empty))
 }
 
-/// Takes the texts of several lines out of an object, and those that are changed; each with its heading.
+/// Removes multi-line texts and pairs of old and new text from an object, and returns them as blocks with headings.
 fn take(object: &mut Map<String, Value>, under: &str, (of_a_file, current): (bool, Option<&str>)) -> Vec<String> {
     let mut blocks = Vec::new();
     for (old, new) in CHANGES {
@@ -104,12 +104,12 @@ fn take(object: &mut Map<String, Value>, under: &str, (of_a_file, current): (boo
     blocks
 }
 
-/// Prefixes each line with a sign.
+/// Prefixes each line of a text with a sign and a space.
 fn signed(sign: char, text: &str) -> String {
     text.split_terminator('\n').map(|line| format!("{sign} {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Shows the removed and the added lines, with a few lines around each change.
+/// Returns a diff of two texts: removed and added lines, with a few unchanged lines around each change.
 fn diff(old: &str, new: &str) -> String {
     let diff = TextDiff::configure().timeout(LOOKED_FOR).diff_lines(old, new);
     // Else two last lines that only differ in it would look the same.

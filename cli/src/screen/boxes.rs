@@ -6,20 +6,20 @@ pub(crate) use super::visible::clean;
 use super::visible::word;
 use crate::terminal::shortened;
 
-/// The frame of boxes.
+/// The style of the frame around boxes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frame {
-    /// Drawn with box-drawing characters, closed on the right.
+    /// Box-drawing characters, closed on the right, for terminals.
     Drawn,
-    /// Drawn in ASCII, open on the right: for pipes and files.
+    /// ASCII characters, open on the right, for pipes and files.
     Plain,
 }
 
-/// Narrowest and widest box, in columns.
+/// Minimum and maximum width of a box, in columns.
 const WIDTHS: std::ops::RangeInclusive<usize> = 24..=100;
 
-/// Lines of a box around `body` with `title` in its upper edge; no line is
-/// wider than `columns`, unless it is [`Frame::Plain`], which never wraps.
+/// Returns the lines of a box around `body` with `title` in its upper edge. No line is wider than `columns`, except
+/// with [`Frame::Plain`], which never wraps.
 pub(crate) fn draw(title: &str, body: &str, frame: Frame, columns: usize) -> Vec<String> {
     let title = word(title);
     let body = clean(body);
@@ -41,13 +41,13 @@ pub(crate) fn draw(title: &str, body: &str, frame: Frame, columns: usize) -> Vec
     lines
 }
 
-/// Returns the rows of a body in a box of at most so many columns.
+/// Returns a text wrapped into the inner rows of a box that is at most `columns` wide.
 pub(super) fn rows(body: &str, columns: usize) -> Vec<String> {
     let columns = columns.clamp(*WIDTHS.start(), *WIDTHS.end());
     clean(body).lines().flat_map(|line| wrap(line, columns - 4)).map(str::to_owned).collect()
 }
 
-/// Returns the offset at which each row of a [clean] body begins.
+/// Returns the byte offset at which each row of a [clean] text begins when it is wrapped in a box of at most `columns`.
 pub(super) fn row_starts(body: &str, columns: usize) -> Vec<usize> {
     let columns = columns.clamp(*WIDTHS.start(), *WIDTHS.end());
     let (mut starts, mut line_at) = (Vec::new(), 0);
@@ -62,13 +62,13 @@ pub(super) fn row_starts(body: &str, columns: usize) -> Vec<usize> {
     starts
 }
 
-/// Columns that a text takes on a terminal.
+/// Returns the number of columns that a text takes on a terminal.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
-/// Returns rows of cells in columns as narrow as possible, with `gap` between them. The columns from `figures`
-/// on are right-aligned.
+/// Aligns rows of cells in columns as narrow as possible, separated by `gap`, and returns a line for each row. Columns
+/// with an index of at least `figures` are right-aligned.
 pub(crate) fn aligned<const N: usize>(rows: &[[String; N]], figures: usize, gap: &str) -> Vec<String> {
     let widths: [usize; N] = std::array::from_fn(|n| rows.iter().map(|row| width(&row[n])).max().unwrap_or(0));
     let line = |row: &[String; N]| {
@@ -81,8 +81,8 @@ pub(crate) fn aligned<const N: usize>(rows: &[[String; N]], figures: usize, gap:
     rows.iter().map(line).collect()
 }
 
-/// Returns a line in rows. Where one is full, `place` says after which byte of it the next row begins, by the row and
-/// the columns of the next character; else that begins the next row.
+/// Splits a line into rows of at most `columns`. At a full row, `place` gets the row and the width of the next
+/// character and returns the offset at which to split it; `None` splits before the next character.
 pub(super) fn cut_at(line: &str, columns: usize, place: impl Fn(&str, usize) -> Option<usize>) -> Vec<&str> {
     // A wide character takes two columns: in fewer none would ever fit.
     let columns = columns.max(2);
@@ -100,14 +100,14 @@ pub(super) fn cut_at(line: &str, columns: usize, place: impl Fn(&str, usize) -> 
     rows
 }
 
-/// Returns a line cut into pieces of at most so many columns, at spaces where there are any.
+/// Splits a line into rows of at most `columns`, at spaces if possible; before a wide character, such as an ideograph,
+/// at any point.
 pub(crate) fn wrap(line: &str, columns: usize) -> Vec<&str> {
     // Ideographs may part anywhere.
     cut_at(line, columns, |piece, next| if next < 2 { word_begun(piece) } else { None })
 }
 
-/// Returns the offset of the word that a full piece ends in, if the break before
-/// of it leaves the piece at least half full.
+/// Returns the offset of the last word in a full row, if a break before it leaves the row at least half full.
 fn word_begun(piece: &str) -> Option<usize> {
     let at = piece.rfind(' ')? + 1;
     (width(&piece[..at]) * 2 >= width(piece)).then_some(at)

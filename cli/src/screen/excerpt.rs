@@ -4,8 +4,8 @@ use super::boxes::width;
 use super::visible::{clean, word};
 use super::wrap::rows;
 
-/// Returns a word of at most so many columns: its beginning and its end, with the number of missing
-/// characters between them.
+/// Returns a text in one line of at most so many columns: a longer one as its beginning and end, with the number of
+/// omitted characters between them. At least about 20 columns are used.
 pub(crate) fn bounded(text: &str, columns: usize) -> String {
     let text = word(text);
     if width(&text) <= columns {
@@ -28,11 +28,11 @@ pub(crate) fn bounded(text: &str, columns: usize) -> String {
     format!("{}…[+{missing}]…{}", head.iter().collect::<String>(), tail.iter().rev().collect::<String>())
 }
 
-/// Longest name of a list, in columns, and how many of them are shown.
+/// Maximum width in columns of a name in a list; the next constant is the maximum number of names.
 const NAME: usize = 60;
 const NAMES: usize = 40;
 
-/// Names of servers, tools, variables: in one line, each in one piece, and how many are not shown.
+/// Returns a comma-separated list of names in one line, each shortened, with the number of names that are not shown.
 pub(crate) fn names<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> String {
     let all: Vec<String> = names.into_iter().map(|name| bounded(name.as_ref(), NAME)).collect();
     match all.len().checked_sub(NAMES) {
@@ -41,12 +41,13 @@ pub(crate) fn names<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> String
     }
 }
 
-/// Lines of a remark at its beginning and at its end, and columns of one of them, that are shown.
+/// Maximum numbers of lines shown at the beginning and at the end of a remark; the next constant is the maximum width
+/// of one of its lines in columns.
 const REMARK: [usize; 2] = [50, 300];
 const REMARK_LINE: usize = 4000;
 
-/// Returns a remark as it is printed: its further lines are indented, so that none of them, whoever wrote
-/// it, looks like a remark of its own; what is left out of a long one is counted.
+/// Returns a remark as it is printed: lines after the first are indented, so that untrusted text in them cannot look
+/// like another remark; the middle of a long one is replaced by the number of omitted lines.
 pub(crate) fn remark(text: &str) -> String {
     let text = clean(text);
     let lines: Vec<&str> = text.lines().collect();
@@ -67,22 +68,22 @@ pub(crate) fn remark(text: &str) -> String {
     shown
 }
 
-/// A list that was cut to what fits.
+/// The first lines of a list, limited to the available rows.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Excerpt {
-    /// Rows, each after an indent that no foreign text can leave.
+    /// The rows of the list as text, indented so that untrusted text cannot look like other output.
     pub(crate) text: String,
-    /// Number of lines that are left out.
+    /// Number of lines that were omitted.
     pub(crate) left_out: usize,
-    /// `true` if every line is included, and whole.
+    /// `true` if no line was omitted or shortened.
     pub(crate) is_whole: bool,
 }
 
 impl Excerpt {
-    /// As many of the lines as fit into so many rows, the first ones; a line that takes more
-    /// than a few of them is shortened.
+    /// Returns the first of the lines, as many as fit into this many rows but at least one; a line of more than about
+    /// three rows is shortened.
     pub(crate) fn of(lines: &[String], rows: usize, columns: usize) -> Self {
-        /// A long line takes this many, and one more where its words part badly.
+        /// Number of rows that a long line is shortened to; with unfavourable word breaks it may take one more.
         const ROWS: usize = 3;
         let (mut text, mut used, mut shown, mut is_whole) = (String::new(), 0, 0, true);
         for line in lines {
@@ -101,13 +102,14 @@ impl Excerpt {
         Excerpt { text, left_out: lines.len() - shown, is_whole: is_whole && shown == lines.len() }
     }
 
-    /// Returns all lines, whole.
+    /// Returns all lines as text, not shortened.
     pub(crate) fn all(lines: &[String], columns: usize) -> String {
         lines.iter().map(|line| entry(&word(line), columns)).collect()
     }
 }
 
-/// The indents of an entry's first row and of its further rows, so that none of these looks like an entry of its own.
+/// The indents of an entry's first row and of its further rows, which differ so that a further row never looks like
+/// another entry.
 const INDENTS: [&str; 2] = ["  ", "    "];
 
 fn entry(line: &str, columns: usize) -> String {

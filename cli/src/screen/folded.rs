@@ -2,17 +2,18 @@
 
 use super::boxes;
 
-/// A text's beginning and its end, and what is folded between them.
+/// A text's beginning and end, and the hidden middle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Folded {
     pub(crate) head: String,
-    /// Empty where all of the text has room.
+    /// The hidden middle of the text; empty if the whole text fits.
     pub(crate) hidden: String,
     pub(crate) tail: String,
 }
 
 impl Folded {
-    /// Folds what is more than so many rows of a box, which is so many columns wide.
+    /// Splits a text so that its beginning and end fit into `room` rows of a box of `columns`, with a row for a note on
+    /// the hidden part.
     pub(crate) fn of(text: &str, (columns, room): (usize, usize)) -> Self {
         let rows = boxes::row_starts(text, columns);
         if rows.len() <= room {
@@ -24,17 +25,17 @@ impl Folded {
         Folded { head: text[..head].to_owned(), hidden: text[head..tail].to_owned(), tail: text[tail..].to_owned() }
     }
 
-    /// Returns `true` if nothing is folded.
+    /// Returns `true` if no part of the text is hidden.
     pub(crate) fn is_whole(&self) -> bool {
         self.hidden.is_empty()
     }
 
-    /// Returns the text.
+    /// Returns the whole text, with the hidden part.
     pub(crate) fn whole(&self) -> String {
         [self.head.as_str(), &self.hidden, &self.tail].concat()
     }
 
-    /// Returns the parts that are not folded, with the number of characters between them.
+    /// Returns the beginning and end, with a line between them that gives the number of hidden characters.
     pub(crate) fn shown(&self) -> String {
         if self.is_whole() {
             return self.head.clone();

@@ -9,26 +9,26 @@ use crate::screen::DIM;
 use crate::screen::boxes::{clean, wrap};
 use crate::terminal::shortened;
 
-/// Time between two pictures of the spinner.
+/// Time between two frames of the spinner.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Rows of reasoning that are shown while it comes.
+/// Number of rows of reasoning that are shown below the spinner while it is received.
 const ROWS: usize = 6;
 
-/// The pictures of the spinner.
+/// The animation frames of the spinner.
 const FRAMES: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-/// The stream on which the spinner turns.
+/// The stream on which the spinner is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ScreenPlace {
     Stdout,
     Stderr,
-    /// No terminal is there.
+    /// No stream, since neither is a terminal.
     Nowhere,
 }
 
 impl ScreenPlace {
-    /// The terminal that somebody looks at.
+    /// Returns standard output if it is a terminal, else standard error if that is one, else `Nowhere`.
     pub(crate) fn here() -> Self {
         match (stdout().is_terminal(), stderr().is_terminal()) {
             (true, _) => ScreenPlace::Stdout,
@@ -38,11 +38,11 @@ impl ScreenPlace {
     }
 }
 
-/// A spinner with a text, the time since it began, and rows below it.
+/// A spinner with a text, the elapsed time, and rows of text below.
 pub(crate) struct Live {
     place: ScreenPlace,
     columns: usize,
-    /// The rows may be dimmed.
+    /// `true` if the rows below the spinner are dimmed.
     styled: bool,
     spinner: Option<Spinner>,
     drawn: Instant,
@@ -53,12 +53,12 @@ impl Live {
         Live { place, columns, styled, spinner: None, drawn: Instant::now() }
     }
 
-    /// The terminal has become wider or narrower.
+    /// Updates the width after the terminal was resized.
     pub(crate) fn resize(&mut self, columns: usize) {
         self.columns = columns;
     }
 
-    /// Turns with this text; the time goes on where it turned already.
+    /// Shows the spinner with this text; the elapsed time continues if it is already shown.
     pub(crate) fn show(&mut self, what: &str) {
         if self.place == ScreenPlace::Nowhere {
             return;
@@ -68,7 +68,7 @@ impl Live {
         self.spinner.get_or_insert_with(|| Spinner::start(self.place)).picture().what = what;
     }
 
-    /// Shows the end of a text below the spinner.
+    /// Shows the last rows of a text below the spinner.
     pub(crate) fn tail(&mut self, text: &str) {
         let Some(spinner) = &self.spinner else { return };
         // Text comes in small pieces, and nobody sees more of them than the spinner has pictures.
@@ -88,12 +88,12 @@ impl Live {
         spinner.picture().rows = rows.iter().map(|row| format!("\n{dim}┆ {row}{dim:#}")).collect();
     }
 
-    /// Returns `true` if nothing is shown, as no terminal is there.
+    /// Returns `true` if nothing is drawn, since there is no terminal.
     pub(crate) fn is_hidden(&self) -> bool {
         self.place == ScreenPlace::Nowhere
     }
 
-    /// Prints something in its place; it goes on below.
+    /// Erases the spinner while `print` prints; the spinner is then redrawn below.
     pub(crate) fn suspend(&self, print: impl FnOnce()) {
         // Held while it is printed: the thread would draw in between.
         let picture = self.spinner.as_ref().map(|spinner| {
@@ -105,7 +105,7 @@ impl Live {
         drop(picture);
     }
 
-    /// Erases it.
+    /// Stops and erases the spinner.
     pub(crate) fn clear(&mut self) {
         if let Some(spinner) = self.spinner.take() {
             spinner.end();
@@ -119,7 +119,7 @@ impl Drop for Live {
     }
 }
 
-/// The spinner, drawn by a thread of its own.
+/// A running spinner, drawn by its own thread.
 struct Spinner(Arc<(Mutex<Picture>, Condvar)>);
 
 impl Spinner {
@@ -142,7 +142,7 @@ impl Spinner {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Erases it at once: the next output takes its place.
+    /// Stops the spinner and erases it at once, so that the next output takes its rows.
     fn end(&self) {
         let mut picture = self.picture();
         picture.has_ended = true;
@@ -151,15 +151,15 @@ impl Spinner {
     }
 }
 
-/// The rows on the terminal, and those that are to be there.
+/// The content of the spinner, and the state of its rows on the terminal.
 struct Picture {
     out: Box<dyn Write + Send>,
     what: String,
     rows: String,
     begun: Instant,
-    /// Pictures that were drawn.
+    /// Number of frames drawn so far.
     frames: usize,
-    /// Lines that are on the terminal.
+    /// Number of rows that the spinner takes on the terminal.
     lines: usize,
     has_ended: bool,
 }
@@ -190,7 +190,7 @@ impl Picture {
         self.write(&text);
     }
 
-    /// Returns the sequences that go back to the first line and empty all from there.
+    /// Returns the escape sequences that move the cursor to the spinner's first row and erase everything from there.
     fn erasing(&self) -> String {
         match self.lines {
             0 => String::new(),
@@ -199,13 +199,13 @@ impl Picture {
         }
     }
 
-    /// A terminal that has gone shows nothing.
+    /// Writes to the terminal; errors, such as of a closed terminal, are ignored.
     fn write(&mut self, text: &str) {
         let _ = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
     }
 }
 
-/// Writes a time in its largest unit.
+/// Returns a duration in its largest unit, such as `5s`, `3m` or `2h`.
 fn elapsed(time: Duration) -> String {
     match time.as_secs() {
         seconds @ ..90 => format!("{seconds}s"),
@@ -226,7 +226,7 @@ mod tests {
         assert!(live.is_hidden() && live.spinner.is_none());
     }
 
-    /// Keeps what is written.
+    /// A writer that stores the written bytes for a test.
     #[derive(Clone, Default)]
     struct Kept(Arc<Mutex<Vec<u8>>>);
 

@@ -19,21 +19,21 @@ use regex::Regex;
 use super::boxes::{clean, width};
 use super::wrap::{cut, rows};
 
-/// A row: texts with their styles.
+/// A row of rendered Markdown: pieces of text with their styles.
 pub(super) type TableRow = Vec<(Style, String)>;
 
 const PLAIN: Style = Style::new();
 const DIM: Style = PLAIN.dimmed();
 pub(super) const CODE: Style = AnsiColor::Cyan.on_default();
-/// The indent of each line of a block of code.
+/// The indent of each line of a code block.
 pub(super) const CODE_INDENT: &str = "  ";
 
-/// Fewest columns that a column of a table is left with.
+/// Minimum width of a table column, in terminal columns.
 const CELL: usize = 6;
-/// Fewest columns that text is left with, however deep it is.
+/// Minimum width of text, in terminal columns, at any nesting depth.
 const NARROWEST: usize = 12;
 
-/// Boxes that are ticked, and characters that are named.
+/// Pattern of ticked checkboxes and character references, whose letters the rendered text lacks.
 static SIGNS: OnceLock<Regex> = OnceLock::new();
 
 fn parse(source: &str) -> OffsetIter<'_> {
@@ -41,28 +41,28 @@ fn parse(source: &str) -> OffsetIter<'_> {
     Parser::new_ext(source, options).into_offset_iter()
 }
 
-/// A block that is in no other; each item of a list is one.
+/// A top-level block of Markdown; each item of a top-level list is a block of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MarkdownBlock {
-    /// Offset at which the block's first line begins.
+    /// Byte offset of the block's first line.
     pub(super) start: usize,
     pub(super) ends: Ends,
 }
 
-/// The end of a block.
+/// The condition that ends a Markdown block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ends {
-    /// The end of its line.
+    /// The block ends with its line.
     Line,
-    /// An empty line.
+    /// The block ends at an empty line.
     EmptyLine,
-    /// The next block.
+    /// The block ends where the next block begins.
     NextBlock,
-    /// A fence, or the end of the text.
+    /// The block ends at a closing fence, or at the end of the text.
     Fence,
 }
 
-/// Returns the blocks of a source.
+/// Returns the top-level blocks of a Markdown text.
 pub(super) fn blocks(source: &str) -> Vec<MarkdownBlock> {
     let mut found: Vec<MarkdownBlock> = Vec::new();
     let (mut depth, mut in_list) = (0_usize, false);
@@ -96,7 +96,7 @@ pub(super) fn blocks(source: &str) -> Vec<MarkdownBlock> {
     found
 }
 
-/// Whole blocks as rows.
+/// Renders a Markdown text of whole blocks as rows of at most `columns`.
 pub(super) fn render(source: &str, columns: usize) -> Vec<TableRow> {
     let mut page =
         Renderer { source, events: parse(source), columns, rows: Vec::new(), prefixes: Vec::new(), before: None };
@@ -110,7 +110,7 @@ pub(super) fn render(source: &str, columns: usize) -> Vec<TableRow> {
     page.rows
 }
 
-/// Returns `true` if the rows contain every letter of the source, so that nothing is lost by showing them.
+/// Returns `true` if the rows contain every letter of the source, so that rendering loses no text.
 pub(super) fn keeps_letters(source: &str, rows: &[TableRow]) -> bool {
     let mut letters = HashMap::<char, i64>::new();
     // These stand for another character.
@@ -122,22 +122,22 @@ pub(super) fn keeps_letters(source: &str, rows: &[TableRow]) -> bool {
     letters.values().all(|missing| *missing <= 0)
 }
 
-/// Returns the lines of a block of code.
+/// Returns the indented rows of one line of a code block.
 pub(super) fn code_rows(line: &str, columns: usize) -> Vec<TableRow> {
     let columns = columns.saturating_sub(width(CODE_INDENT)).max(NARROWEST);
     let pieces = cut(line, columns).into_iter();
     pieces.map(|piece| vec![(PLAIN, CODE_INDENT.to_owned()), (CODE, piece.to_owned())]).collect()
 }
 
-/// Returns the label above a block of code, if its language is named.
+/// Returns the row with a code block's language, which is shown above it; `None` if no language is named.
 pub(super) fn code_label(language: &str) -> Option<TableRow> {
     let language = clean(language).replace('\n', " ");
     (!language.trim().is_empty()).then(|| vec![(DIM, format!("{CODE_INDENT}{}", language.trim()))])
 }
 
-/// The prefixes of the rows of a nested block.
+/// The prefixes of the rows of a nested block, such as a list item or a quotation.
 struct Prefix {
-    /// Before the first row, until that was written.
+    /// Prefix of the first row; `None` once that row is written.
     first: Option<(Style, String)>,
     rest: (Style, String),
 }
@@ -148,12 +148,12 @@ struct Renderer<'a> {
     columns: usize,
     rows: Vec<TableRow>,
     prefixes: Vec<Prefix>,
-    /// Offset at which the previous block ended, if it is inside the same block.
+    /// Byte offset at which the previous sibling block ended; `None` for the first one.
     before: Option<usize>,
 }
 
 impl Renderer<'_> {
-    /// Shows text that belongs to no block: definitions of links.
+    /// Writes source text that belongs to no block, such as link definitions, as it is.
     fn unrendered(&mut self, range: Range<usize>) {
         let Some(text) = self.source.get(range.clone()).filter(|text| !text.trim().is_empty()) else { return };
         let begins = range.start + (text.len() - text.trim_start().len());
@@ -200,7 +200,7 @@ impl Renderer<'_> {
         self.before = Some(range.end);
     }
 
-    /// An empty row where the source has an empty line between two blocks.
+    /// Writes an empty row if the source has an empty line between the previous block and the one at `start`.
     fn separate(&mut self, start: usize) {
         let Some(before) = self.before else { return };
         // The range of a block may include the line breaks that follow it.
@@ -210,7 +210,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Blocks within a block, up to its end.
+    /// Renders the blocks inside a container, with its prefix, up to its end.
     fn nested(&mut self, prefix: Prefix, until: TagEnd) {
         self.prefixes.push(prefix);
         self.before = None;
@@ -286,7 +286,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Inline text up to the end of the enclosing element.
+    /// Returns the inline text up to the end of the enclosing element, in this style.
     fn inline(&mut self, until: TagEnd, style: Style) -> TableRow {
         let mut spans = Vec::new();
         while let Some((event, _)) = self.events.next() {
@@ -328,7 +328,8 @@ impl Renderer<'_> {
         }
     }
 
-    /// A table whose columns are as wide as their cells, or as there is room.
+    /// Renders a table. Its columns are as wide as their cells, or narrower if they do not fit; a table that cannot fit
+    /// is written as source text.
     fn table(&mut self, alignments: &[Alignment], range: &Range<usize>) {
         let (mut lines, mut line): (Vec<Vec<TableRow>>, Vec<TableRow>) = (Vec::new(), Vec::new());
         while let Some((event, _)) = self.events.next() {
@@ -394,7 +395,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Lines as they were written.
+    /// Writes text as it is in the source, with control characters made visible.
     fn raw(&mut self, text: &str, style: Style) {
         self.spans(&[(style, clean(text))]);
     }
@@ -406,7 +407,7 @@ impl Renderer<'_> {
         broken(spans, self.room()).into_iter().for_each(|row| self.emit(row));
     }
 
-    /// Columns for text here.
+    /// Returns the number of columns for text inside the current prefixes.
     fn room(&self) -> usize {
         let taken: usize = self.prefixes.iter().map(|prefix| width(&prefix.rest.1)).sum();
         self.columns.saturating_sub(taken).max(NARROWEST)
@@ -438,14 +439,14 @@ fn heading(level: HeadingLevel) -> Style {
     }
 }
 
-/// Returns the address of a link, which is shown after its text.
+/// Returns the address and title of a link, which are shown after its text; `None` if both are empty.
 fn target(url: &str, title: &str) -> Option<(Style, String)> {
     let title = if title.is_empty() { String::new() } else { format!(" {title:?}") };
     let text = clean(&format!(" ({url}{title})")).replace('\n', " ");
     (!url.is_empty() || !title.is_empty()).then_some((DIM, text))
 }
 
-/// Returns the text of spans.
+/// Returns the text of spans without their styles.
 fn said(spans: &[(Style, String)]) -> Cow<'_, str> {
     match spans {
         [(_, text)] => Cow::Borrowed(text),
@@ -453,7 +454,7 @@ fn said(spans: &[(Style, String)]) -> Cow<'_, str> {
     }
 }
 
-/// Spans in rows of at most so many columns.
+/// Wraps styled spans into rows of at most `columns`.
 fn broken(spans: &[(Style, String)], columns: usize) -> Vec<TableRow> {
     let text = said(spans);
     let (mut broken, mut spans, mut left) = (Vec::new(), spans.iter(), ("", PLAIN));

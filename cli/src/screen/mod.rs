@@ -37,47 +37,47 @@ use wrap::{Layout, OpenRow};
 
 pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const BOLD: Style = Style::new().bold();
-/// Calls that may run.
+/// Style of calls that may run.
 pub(crate) const CALL: Style = AnsiColor::Green.on_default();
-/// Results of calls, and calls that an endpoint made itself.
+/// Style of results, and of calls that an endpoint made itself.
 pub(crate) const RESULT: Style = AnsiColor::Cyan.on_default();
-/// Calls that do not run, without anybody's mistake.
+/// Style of calls that do not run, for a reason other than an error.
 pub(crate) const DRAFT: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 
-/// Most characters of a message, a result or a rejected call that are shown.
+/// Maximum number of characters shown of a message, a result or a rejected call.
 const EXCERPT: usize = 600;
 
-/// A terminal, or a pipe that is to be readable.
+/// Output of messages to a terminal, or readably to a pipe.
 ///
-/// The parts of a message follow each other with one empty line at most; on a
-/// pipe each has a heading, on a terminal reasoning has a gutter.
+/// The regions of a message (reasoning, answer) are separated by at most one empty line; on a pipe each has a heading,
+/// on a terminal reasoning has a gutter.
 pub(crate) struct Screen<W> {
     out: W,
     frame: Frame,
     columns: usize,
-    /// Part of the message that the last text belongs to.
+    /// Region of the message to which the last text belongs; `None` before the first.
     region: Option<Region>,
     /// `true` if the cursor is at the start of a line.
     fresh: bool,
-    /// Line breaks that were held back: none is shown before a box or at the end.
+    /// Number of line breaks not written yet; they are dropped before a box and at the end.
     breaks: usize,
-    /// The row that text is on.
+    /// The current row of text.
     row: OpenRow,
-    /// The answer, where it is rendered.
+    /// Renderer of the answer's Markdown; `None` if Markdown is not rendered.
     page: Option<Page>,
-    /// `true` if written text may be taken back.
+    /// `true` if the terminal allows written text to be erased and rewritten.
     moves: bool,
-    /// `true` if nothing is coloured; headings stay bold (no-color.org).
+    /// `true` if colours are off; headings stay bold (no-color.org).
     is_uncoloured: bool,
-    /// The last character of the message.
+    /// The last character of the current region of the message.
     last: char,
-    /// Number of lines, boxes, pictures and pieces of text that were shown.
+    /// Number of lines, boxes, pictures and pieces of text written so far.
     shown: u64,
 }
 
 impl Frame {
-    /// Boxes for a stream that is a terminal, or is not.
+    /// Returns the frame style for a stream: drawn for a terminal, ASCII otherwise.
     pub(crate) fn of(stream: &impl IsTerminal) -> Self {
         if stream.is_terminal() { Frame::Drawn } else { Frame::Plain }
     }
@@ -101,26 +101,26 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// Returns the number of lines, boxes, pictures and pieces of text that were shown: as long as it stays the same,
-    /// the screen ends with the last of them.
+    /// Returns the number of lines, boxes, pictures and pieces of text written so far. While it is unchanged, the last
+    /// of them is still at the end of the screen.
     pub(crate) fn shown(&self) -> u64 {
         self.shown
     }
 
-    /// For a terminal with so many rows that takes back what was written where it is asked to;
-    /// its columns must be those that it has. With `renders` the answer's Markdown is rendered.
+    /// Enables rewriting of written text, for a terminal with this many rows whose width equals that of this screen.
+    /// With `renders`, the answer's Markdown is rendered.
     pub(crate) fn with_moves(mut self, rows: usize, renders: bool) -> Self {
         self.moves = true;
         self.page = renders.then(|| Page::new(self.columns, rows, self.is_uncoloured));
         self
     }
 
-    /// For somebody who wants no colours.
+    /// Turns colours off.
     pub(crate) fn uncoloured(self) -> Self {
         Screen { is_uncoloured: true, ..self }
     }
 
-    /// The terminal has become wider or narrower.
+    /// Updates the size after the terminal was resized.
     pub(crate) fn resize(&mut self, columns: usize, rows: usize) {
         if self.row.width() > columns.saturating_sub(1) {
             // How the terminal shows the row now is its own affair.
@@ -132,12 +132,12 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// A message begins.
+    /// Starts a new message, so that its first region gets a heading on a pipe.
     pub(crate) fn begin(&mut self) {
         self.region = None;
     }
 
-    /// Lines of our own words, broken between words on a terminal.
+    /// Prints lines of the program itself, wrapped between words on a terminal.
     pub(crate) fn line(&mut self, style: Style, text: &str) -> io::Result<()> {
         self.shown += 1;
         self.end_line()?;
@@ -152,13 +152,13 @@ impl<W: Write> Screen<W> {
         self.out.flush()
     }
 
-    /// One remark, in which an endpoint, a model or a server may have a part: as [`line`](Self::line),
-    /// but none of its lines looks like another remark.
+    /// Prints a remark that may contain untrusted text: like [`line`](Self::line), but indented so that none of its
+    /// lines looks like another remark.
     pub(crate) fn remark(&mut self, style: Style, text: &str) -> io::Result<()> {
         self.line(style, &excerpt::remark(text))
     }
 
-    /// A box; the text goes on below it, under a heading of its own.
+    /// Prints a box. Message text after it continues under a new heading.
     pub(crate) fn boxed(&mut self, style: Style, title: &str, body: &str) -> io::Result<()> {
         self.shown += 1;
         self.end_line()?;
@@ -170,7 +170,7 @@ impl<W: Write> Screen<W> {
         self.out.flush()
     }
 
-    /// A picture, by what the terminal draws it with.
+    /// Prints a picture, given as the escape sequence that draws it.
     pub(crate) fn picture(&mut self, drawn: &str) -> io::Result<()> {
         self.shown += 1;
         self.end_line()?;
@@ -179,7 +179,7 @@ impl<W: Write> Screen<W> {
         self.out.flush()
     }
 
-    /// A piece of the message.
+    /// Writes a piece of the message that belongs to this region.
     pub(crate) fn text(&mut self, region: Region, text: &str) -> io::Result<()> {
         if self.region != Some(region) {
             // Line breaks alone begin no part of the message.
@@ -216,7 +216,7 @@ impl<W: Write> Screen<W> {
         self.out.flush()
     }
 
-    /// Ends the line that text is on.
+    /// Ends the current line of text, and drops pending line breaks.
     pub(crate) fn end_line(&mut self) -> io::Result<()> {
         self.breaks = 0;
         if let Some(page) = &mut self.page {
@@ -233,7 +233,7 @@ impl<W: Write> Screen<W> {
         Ok(())
     }
 
-    /// Leaves one line empty.
+    /// Ends the current line and writes an empty one.
     pub(crate) fn empty_line(&mut self) -> io::Result<()> {
         self.end_line()?;
         writeln!(self.out)?;
@@ -262,7 +262,7 @@ impl<W: Write> Screen<W> {
         self.styled(region, &shown)
     }
 
-    /// Writes what was held back of a row.
+    /// Writes the text of the current row that was not written yet.
     fn end_row(&mut self) -> io::Result<()> {
         let (region, mut held) = (self.region.unwrap_or(Region::Content), String::new());
         self.row.end(&mut held, self.layout(region));
@@ -274,7 +274,8 @@ impl<W: Write> Screen<W> {
         write!(self.out, "{style}{text}{style:#}")
     }
 
-    /// One column is left free: in the last one some terminals wait with the line's end.
+    /// Returns the layout of rows in this region. One column stays free, since in the last one some terminals delay the
+    /// line break.
     fn layout(&self, region: Region) -> Layout<'static> {
         let gutter = if region == Region::Reasoning { "┆ " } else { "" };
         Layout { columns: self.columns.saturating_sub(1), gutter, moves: self.moves, cuts: false }
@@ -285,8 +286,8 @@ fn style_of(region: Region) -> Style {
     if region == Region::Reasoning { DIM } else { Style::new() }
 }
 
-/// `server.tool`, or the tool alone. Where one of the names has a sign in it that the other
-/// could be meant by, it is the pattern that means this tool alone, as `server/repo.list`.
+/// Returns `server.tool`, or the tool alone without a server. If a name contains a character that makes this ambiguous,
+/// returns the pattern that matches this tool only, such as `server/repo.list`.
 pub(crate) fn full_name(server: Option<&str>, tool: &str) -> String {
     let Some(server) = server else { return word(tool) };
     // A server's names are untrusted text inside lines of the program.
@@ -296,22 +297,21 @@ pub(crate) fn full_name(server: Option<&str>, tool: &str) -> String {
     })
 }
 
-/// Rows that a box has beside its body, and a question with its answer below it.
+/// Number of screen rows to reserve for a box's frame, and for a question with its answer below it.
 const AROUND: usize = 10;
 
-/// Columns of the terminal, and rows that a box may fill where all of it is to be seen with what is
-/// asked below.
+/// Returns the width of the terminal, and the number of rows for a box's text that leave room for a question below it.
 pub(crate) fn room() -> (usize, usize) {
     (terminal::columns(), terminal::rows().saturating_sub(AROUND).max(4))
 }
 
-/// Returns a box's text as far as it can be seen with a question below it: its beginning and its end,
-/// and how many characters are missing between them.
+/// Returns a box's text limited to the screen with a question below it: its beginning and end, with the number of
+/// omitted characters between them.
 pub(crate) fn as_fits_screen(body: &str) -> String {
     Folded::of(&clean(body), room()).shown()
 }
 
-/// So many characters of a text, and how many more it has.
+/// Returns the first `most` characters of a text, followed by the number of omitted ones.
 pub(crate) fn beginning(text: &str, most: usize) -> String {
     let shown: String = text.chars().take(most).collect();
     match text.chars().count() - shown.chars().count() {
@@ -320,7 +320,7 @@ pub(crate) fn beginning(text: &str, most: usize) -> String {
     }
 }
 
-/// Returns the beginning of a text, and how long it is.
+/// Returns the first 600 characters of a trimmed text; if it is longer, followed by its total number of characters.
 pub(crate) fn excerpt(text: &str) -> String {
     let text = text.trim();
     let short: String = text.chars().take(EXCERPT).collect();

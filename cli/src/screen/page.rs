@@ -19,38 +19,38 @@ use super::markdown::{
 };
 use super::wrap::{Layout, OpenRow};
 
-/// Bytes of a block beyond which it is not read anew with each line.
+/// Size of a block in bytes beyond which it is not parsed again at each line once its rows cannot be replaced.
 const LONG: usize = 64 * 1024;
 
-/// The answer that is being written. What it returns is for the terminal.
+/// The answer being received, as Markdown. Its methods return the output for the terminal.
 #[derive(Default)]
 pub(super) struct Page {
     columns: usize,
-    /// Rows of the terminal: the fewest since the open block began.
+    /// Smallest number of terminal rows since the current block began.
     height: usize,
-    /// Rows of the terminal now.
+    /// Current number of terminal rows.
     height_now: usize,
-    /// The open block, as it came.
+    /// Source text of the current block.
     source: String,
     /// Number of bytes of `source` that are on the terminal, apart from line breaks at its end.
     shown: usize,
-    /// The fence that closes the open block of code.
+    /// Opening fence of the current code block; `None` outside one.
     fence: Option<String>,
     row: OpenRow,
-    /// Rows of the open block above the one that is written to.
+    /// Number of rows of the current block above the one that is being written.
     rows: usize,
-    /// Line breaks that wait for what follows them.
+    /// Number of line breaks that are written only when text follows them.
     breaks: usize,
-    /// Empty lines of code that do.
+    /// Number of empty code lines that are written only when code follows them.
     empty_code: usize,
-    /// `true` if something is above the open block; `parted`: an empty row separates them.
+    /// `true` if a block precedes the current one; the next field is `true` if an empty row separates them.
     has_block: bool,
     parted: bool,
-    /// `true` while the rows of the open block can be counted.
+    /// `true` while the number of terminal rows of the current block is known.
     countable: bool,
-    /// `true` if the row is wider than the terminal has become.
+    /// `true` if the current row is wider than the terminal after a resize.
     too_wide: bool,
-    /// `true` if nothing is coloured.
+    /// `true` if colours are off.
     is_uncoloured: bool,
 }
 
@@ -60,12 +60,12 @@ impl Page {
         Page { columns, height, height_now: height, countable: true, is_uncoloured, ..Page::default() }
     }
 
-    /// Returns `true` if the cursor is at the start of a line.
+    /// Returns `true` if the cursor is at the start of a line and the current block has no rows.
     pub(super) fn is_fresh(&self) -> bool {
         self.rows == 0 && self.row.is_empty()
     }
 
-    /// The terminal has this size now.
+    /// Updates the size after the terminal was resized.
     pub(super) fn resize(&mut self, columns: usize, height: usize) {
         // In the last column some terminals wait with the line's end.
         let columns = columns.saturating_sub(1);
@@ -78,7 +78,7 @@ impl Page {
         self.height = self.height.min(height);
     }
 
-    /// Adds text that cannot steer the terminal.
+    /// Adds text that contains no control characters; returns the output for the terminal.
     pub(super) fn push(&mut self, text: &str) -> String {
         let mut out = String::new();
         for piece in text.split_inclusive('\n') {
@@ -101,7 +101,7 @@ impl Page {
         out
     }
 
-    /// The text is over: what is open is rendered as it is.
+    /// Ends the answer: the current block is rendered as it is. Returns the output for the terminal.
     pub(super) fn finish(&mut self) -> String {
         let mut out = String::new();
         if self.fence.is_some() {
@@ -117,7 +117,8 @@ impl Page {
         out
     }
 
-    /// Returns `true` if this piece makes the line after an empty one long enough to tell which block it begins.
+    /// Returns `true` if this piece completes enough of the line after an empty line to tell which kind of block
+    /// begins.
     fn begins_block(&self, piece: &str) -> bool {
         let (before, line) = self.source.rsplit_once('\n').unwrap_or_default();
         let says = |line: &str| line.trim_start().contains(|c: char| c == ' ' || !c.is_ascii());
@@ -129,7 +130,7 @@ impl Page {
         Layout { columns: self.columns, gutter: if in_code { CODE_INDENT } else { "" }, moves: true, cuts: in_code }
     }
 
-    /// Writes what is not shown of the source, as it is.
+    /// Writes the part of the source that is not on the terminal yet, without rendering it.
     fn show(&mut self, out: &mut String) {
         let text = self.source[self.shown..].to_owned();
         for line in text.split_inclusive('\n') {
@@ -169,7 +170,7 @@ impl Page {
         (self.row, self.too_wide) = (OpenRow::default(), false);
     }
 
-    /// Renders the blocks that are whole.
+    /// Renders the blocks of the source that are complete.
     fn settle(&mut self, out: &mut String) {
         // Where nothing can be taken back only the block's end is of interest.
         if !self.is_reachable() && self.source.len() > LONG && !self.source.ends_with("\n\n") {
@@ -193,7 +194,7 @@ impl Page {
         }
     }
 
-    /// The source begins with the line that opens a block of code, and has no more.
+    /// Enters a code block if the source consists of its opening line only: replaces that line by the language.
     fn open_fence(&mut self, out: &mut String) {
         let line = self.source.trim().to_owned();
         let Some(mark) = line.chars().next().filter(|c| matches!(c, '`' | '~')) else { return };
@@ -210,7 +211,7 @@ impl Page {
         self.forget();
     }
 
-    /// A line of code is whole, and the only one in the source.
+    /// Renders the complete line of code in the source, or ends the code block if it is the closing fence.
     fn code_line(&mut self, out: &mut String) {
         let fence = self.fence.clone().unwrap_or_default();
         let line = self.source.trim_end_matches('\n').to_owned();
@@ -237,7 +238,7 @@ impl Page {
         self.forget();
     }
 
-    /// Shows the source up to `end` rendered, if possible, and continues after it.
+    /// Replaces the source up to byte offset `end` by its rendered form, if possible, and continues with the rest.
     fn close(&mut self, out: &mut String, end: usize) {
         let rest = self.source.split_off(end);
         let rows = render(&self.source, self.columns);
@@ -269,12 +270,13 @@ impl Page {
         }
     }
 
-    /// Returns `true` if all rows of the open block are on the terminal and counted.
+    /// Returns `true` if all rows of the current block are still on the screen and counted, so that they can be
+    /// replaced.
     fn is_reachable(&self) -> bool {
         self.countable && self.rows < self.height
     }
 
-    /// Takes the rows of the open block back; the cursor is where they began.
+    /// Erases the rows of the current block and moves the cursor to their start.
     fn take_back(&mut self, out: &mut String) {
         if self.is_fresh() {
             return;
@@ -287,13 +289,13 @@ impl Page {
         (self.rows, self.row) = (0, OpenRow::default());
     }
 
-    /// Leaves the rows as they are.
+    /// Ends the current row and leaves the rows unrendered.
     fn end_rows(&mut self, out: &mut String) {
         self.row.end(out, self.layout());
         out.push('\n');
     }
 
-    /// Nothing is open any more.
+    /// Clears the current block.
     fn forget(&mut self) {
         self.source.clear();
         (self.shown, self.rows, self.breaks, self.row) = (0, 0, 0, OpenRow::default());

@@ -8,14 +8,14 @@ use base64::engine::general_purpose::STANDARD;
 use toolgraft::message::Image;
 use toolgraft_raster::{MAX_PIXELS, Raster};
 
-/// Largest width and height that a picture is drawn with, in pixels: a larger one is made smaller.
+/// Maximum width in pixels of a drawn picture, followed by its maximum height; a larger picture is scaled down.
 const WIDTH: u32 = 640;
 const HEIGHT: u32 = 480;
 
-/// Characters of kitty's data in one sequence.
+/// Number of base64 characters in one escape sequence of kitty's protocol.
 const CHUNK: usize = 4096;
 
-/// The protocol by which a terminal draws pictures.
+/// The protocol by which a terminal displays pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Kitty,
@@ -23,7 +23,8 @@ pub(crate) enum Protocol {
 }
 
 impl Protocol {
-    /// Returns the picture protocol of this terminal, by its variables; `None` if it is not known to have one.
+    /// Returns the picture protocol of this terminal, by its environment variables; `None` if it is not known to have
+    /// one.
     pub(crate) fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let is = |name: &str, values: &[&str]| {
             let value = variable(name).unwrap_or_default();
@@ -39,7 +40,7 @@ impl Protocol {
         }
     }
 
-    /// Returns the sequence that draws the picture at the cursor; `None` if the picture cannot be read.
+    /// Returns the escape sequence that draws the picture at the cursor; `None` if the picture cannot be decoded.
     pub(crate) fn drawn(self, picture: &Image) -> Option<String> {
         match self {
             // It reads every kind, and fits it in.
@@ -49,7 +50,7 @@ impl Protocol {
     }
 }
 
-/// Returns a PNG or JPEG, made smaller where it is large.
+/// Decodes a PNG or JPEG picture and scales a large one down; `None` if that fails.
 fn read(picture: &Image) -> Option<Raster> {
     let bytes = STANDARD.decode(picture.base64()).ok()?;
     Raster::decode_to_fit(&bytes, MAX_PIXELS, WIDTH, HEIGHT)

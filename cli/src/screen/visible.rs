@@ -8,17 +8,17 @@
 use toolgraft::outcome::is_invisible;
 use unicode_width::UnicodeWidthChar;
 
-/// A longer run of white space in a word is replaced by its length: it would push the text
-/// after it to the beginning of a row.
+/// Maximum run of white space in one line; a longer run is replaced by its length, since it would push the text after
+/// it to the beginning of a row.
 const SPACES: usize = 8;
 
-/// In a [packed] text, longer runs of blanks and of empty lines are replaced by their length: code is
-/// indented that far, and no further.
+/// Maximum run of blanks in a [packed] text, followed by the maximum number of empty lines; longer runs are replaced by
+/// their length.
 const INDENT: usize = 40;
 const EMPTY: usize = 3;
 
-/// Returns a text that cannot steer a terminal: with pictures for control characters, numbers for
-/// characters that are invisible or change the direction of others, and spaces for tabs.
+/// Returns a text that cannot control a terminal: control characters are replaced by visible symbols, invisible
+/// characters and those that change the writing direction by their numbers, and tabs by spaces.
 pub(crate) fn clean(text: &str) -> String {
     clean_after('\0', text)
 }
@@ -41,9 +41,9 @@ pub(crate) fn clean_after(mut before: char, text: &str) -> String {
     safe
 }
 
-/// Like [`clean`], for a text that should be visible as a whole: a long run of white space in a line, and
-/// several empty lines, are replaced by their length, because they would push the text after them off the
-/// screen. A line counts as empty if it has only a sign of a diff.
+/// Like [`clean`], for a text that must be visible as a whole: long runs of white space in a line, and several empty
+/// lines, are replaced by their length, because they would push later text off the screen. A line with only a diff sign
+/// counts as empty.
 pub(crate) fn packed(text: &str) -> String {
     let text = clean(text);
     let lines: Vec<&str> = text.lines().collect();
@@ -60,14 +60,14 @@ pub(crate) fn packed(text: &str) -> String {
     groups.map(pack).collect::<Vec<_>>().join("\n")
 }
 
-/// Like [`clean`], for one line that can be a name: line breaks and invisible characters are shown,
-/// a long run of spaces by its length.
+/// Like [`clean`], for a text in one line such as a name: line breaks and invisible characters are made visible, and
+/// long runs of spaces are replaced by their length.
 pub(crate) fn word(text: &str) -> String {
     counted(text, |_| SPACES, push)
 }
 
-/// Returns a text in which a run of white space, or of marks on a letter, is replaced by its length if it is longer
-/// than its first character allows. `push` adds the other characters.
+/// Replaces each run of white space, or of combining marks, that is longer than `longest` of its first character by its
+/// length. `push` adds the other characters.
 fn counted(text: &str, longest: impl Fn(char) -> usize, push: impl Fn(&mut String, char)) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -88,8 +88,8 @@ fn counted(text: &str, longest: impl Fn(char) -> usize, push: impl Fn(&mut Strin
     safe
 }
 
-/// Returns a word as a shell would want it: in quotation marks where it holds more than letters, digits
-/// and a few signs. Braces and `$` of a variable read better as they are.
+/// Returns a word in quotation marks if it contains more than letters, digits and a few signs. Braces and `$` of
+/// variables stay unquoted, for readability.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:@=+,~${}*()?…".contains(c);
     if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("{word:?}") }
@@ -104,18 +104,18 @@ fn push(safe: &mut String, c: char) {
     }
 }
 
-/// White space that takes a column; the pattern of Braille that has no dot is one too.
+/// Returns `true` for white space that takes a column, and for the Braille pattern without dots.
 fn is_space(c: char) -> bool {
     (c.is_whitespace() && !c.is_control() && !is_invisible(c)) || c == '\u{2800}'
 }
 
-/// A mark on the letter before it: many of them cover the lines above.
+/// Returns `true` for a combining mark; many of them on one letter would cover the lines above.
 fn is_mark(c: char) -> bool {
     c.width() == Some(0) && !c.is_control() && !is_invisible(c)
 }
 
-/// Returns `true` if a character that is not seen by itself belongs to the one before it: parts of an emoji, and the
-/// joiners of scripts that are written with them.
+/// Returns `true` if an invisible character `c` belongs to the character before it: in an emoji sequence, or as a
+/// joiner in scripts that use these.
 pub(crate) fn joins(before: char, c: char) -> bool {
     match c {
         // A heart on fire, for example, has a joiner after the selector U+FE0F, which is itself invisible.
@@ -128,7 +128,7 @@ pub(crate) fn joins(before: char, c: char) -> bool {
     }
 }
 
-/// Returns an untrusted text in one line, without anything that a terminal would obey.
+/// Returns an untrusted text in one line, without control characters.
 pub(crate) fn plain(text: &str) -> String {
     clean(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }

@@ -9,11 +9,11 @@ use unicode_width::UnicodeWidthChar;
 use super::boxes::{cut_at, width};
 use crate::terminal::columns;
 
-/// Fewest columns that are worth a column of text.
+/// Minimum width in columns of the text beside the head of a list entry.
 const LEAST_ROOM: usize = 24;
 
-/// Splits a line into rows of at most so many columns; together they are the line. A row ends after a space, or at an
-/// ideograph where the rules of CJK allow it. A word is cut only if it is wider than a row. Spaces at a row's end may
+/// Splits a line into rows of at most `columns`; joined, they are the line. A row ends after a space, or at an
+/// ideograph where the CJK rules allow it. A word is split only if it is wider than a row. Spaces at a row's end may
 /// extend beyond the columns.
 pub(crate) fn rows(line: &str, columns: usize) -> Vec<&str> {
     let columns = columns.max(2);
@@ -40,21 +40,21 @@ pub(crate) fn rows(line: &str, columns: usize) -> Vec<&str> {
     rows
 }
 
-/// Returns a text for stderr: on a terminal in rows that end between words.
+/// Returns a text for stderr: wrapped between words if that is a terminal, else unchanged.
 pub(crate) fn wrapped(text: &str) -> String {
     if stderr().is_terminal() { in_rows(text) } else { text.to_owned() }
 }
 
-/// Returns a text in rows of the terminal's width that end between words, see [`hung`].
+/// Wraps a text between words to the terminal's width; see [`hung`].
 pub(crate) fn in_rows(text: &str) -> String {
     let columns = columns();
     text.split('\n').flat_map(|line| hung(line, columns)).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a line in rows. Those after the first are further in: a line often holds words that somebody
-/// else wrote, and none of them begins a row as a line of our own does.
+/// Wraps a line; rows after the first are indented, so that untrusted text in the line never begins a row as a line of
+/// the program does.
 pub(crate) fn hung(line: &str, columns: usize) -> Vec<String> {
-    /// The least indent of further rows.
+    /// Minimum indent of rows after the first.
     const INDENT: usize = 2;
     if width(line.trim_end()) <= columns {
         return vec![line.trim_end().to_owned()];
@@ -66,7 +66,7 @@ pub(crate) fn hung(line: &str, columns: usize) -> Vec<String> {
     cut.into_iter().zip(indents).map(|(row, indent)| format!("{:indent$}{}", "", row.trim_end())).collect()
 }
 
-/// Lays out an entry of a list: its further rows are indented to the width of its head. If there is hardly room beside
+/// Lays out a list entry: rows after the first are indented to the width of its head. If there is hardly room beside
 /// the head, the entry is laid out as a line.
 pub(crate) fn hanging(head: &str, text: &str, columns: usize) -> String {
     let indent = width(head);
@@ -77,21 +77,21 @@ pub(crate) fn hanging(head: &str, text: &str, columns: usize) -> String {
     format!("{head}{}", rows.join(&format!("\n{:indent$}", ""))).trim_end().to_owned()
 }
 
-/// Returns a row up to the word that it ends in.
+/// Returns a row without an incomplete last word.
 fn whole_words(row: &str) -> &str {
     let end = ends(row).take_while(|end| *end < row.len()).last().unwrap_or(0);
     if row.ends_with(' ') { row } else { &row[..end] }
 }
 
-/// Returns the visible part of a row: all but spaces that hang over its edge.
+/// Returns the visible part of a row, without the spaces that extend beyond its edge.
 fn seen(row: &str, columns: usize) -> &str {
     let words = row.trim_end_matches(' ');
     let room = columns.saturating_sub(width(words));
     &row[..(words.len() + room).min(row.len())]
 }
 
-/// Returns the offsets at which a row may end, the end of the line among them. Of the breaks that the Unicode rules
-/// allow, those after hyphens and slashes would cut paths and options in two.
+/// Returns the byte offsets at which a line may be broken, including its end. Of the breaks that the Unicode rules
+/// allow, those after hyphens and slashes are excluded, since they would split paths and options.
 fn ends(line: &str) -> impl Iterator<Item = usize> + '_ {
     let is_wide = |c: char| c.width() == Some(2);
     linebreaks(line).map(|(at, _)| at).filter(move |at| {
@@ -101,25 +101,24 @@ fn ends(line: &str) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// The row that text is being written to.
+/// The row of the terminal to which text is being written.
 #[derive(Debug, Default)]
 pub(super) struct OpenRow {
-    /// Its text.
+    /// The text of the current row.
     text: String,
-    /// The number of its bytes that are on the terminal.
+    /// Number of bytes of the row's text that are on the terminal.
     shown: usize,
 }
 
-/// The layout of rows.
+/// The layout of rows on a terminal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout<'a> {
     pub(super) columns: usize,
-    /// The text before each row.
+    /// The prefix of each row.
     pub(super) gutter: &'a str,
-    /// Text may be taken back within the row. Else a word is held back
-    /// until it is whole.
+    /// `true` if written text of a row may be erased and rewritten; else a word is delayed until it is complete.
     pub(super) moves: bool,
-    /// Words are cut at the end of a full row.
+    /// `true` if words are split at the end of a full row.
     pub(super) cuts: bool,
 }
 
@@ -134,23 +133,23 @@ impl Layout<'_> {
     }
 }
 
-/// Returns a line in rows that are full.
+/// Splits a line into rows that are each filled to `columns`, without regard to words.
 pub(super) fn cut(line: &str, columns: usize) -> Vec<&str> {
     cut_at(line, columns, |_, _| None)
 }
 
 impl OpenRow {
-    /// Returns `true` if it is empty.
+    /// Returns `true` if the current row has no text.
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// Columns that its text takes.
+    /// Returns the width of the row's text in columns.
     pub(super) fn width(&self) -> usize {
         width(&self.text)
     }
 
-    /// Adds text without line breaks; how many rows were begun.
+    /// Adds text without line breaks to the row, and returns the number of new rows that were begun.
     pub(super) fn push(&mut self, out: &mut String, text: &str, layout: Layout<'_>) -> usize {
         let line = match self.text.is_empty() {
             true => Cow::Borrowed(text),
@@ -180,7 +179,7 @@ impl OpenRow {
         last
     }
 
-    /// Writes what was held back; the row is over.
+    /// Writes the delayed text of the row and ends the row.
     pub(super) fn end(&mut self, out: &mut String, layout: Layout<'_>) {
         let row = std::mem::take(self);
         match layout.seen(&row.text).get(row.shown..).unwrap_or_default() {
@@ -191,7 +190,7 @@ impl OpenRow {
     }
 }
 
-/// Returns the lines that are on a terminal in the end.
+/// Returns the lines of a terminal of this width after it has processed the output.
 #[cfg(test)]
 pub(super) fn shown(out: &str, columns: usize) -> Vec<String> {
     let size = |n: usize| u16::try_from(n).ok().and_then(std::num::NonZero::new).unwrap();

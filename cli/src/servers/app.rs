@@ -18,18 +18,19 @@ use toolgraft::route::Toolbox;
 use toolgraft::tools::matches;
 use toolgraft_mcp::{Config, Hub, HubBuilder};
 
-/// The state that a command has from its beginning to its end.
+/// The runtime, signal handling and terminal of a command, from its start to its end.
 pub(crate) struct App {
     runtime: tokio::runtime::Runtime,
-    /// The signals that this process has been sent since it was started.
+    /// The termination signals that this process received since its start.
     pub(crate) signals: Signals,
-    /// A terminal shows which servers are being started.
+    /// `true` to show on a terminal which MCP servers are being started.
     shows_start: bool,
-    /// Asks the user, if there is one. Dropped last: it puts the terminal back as it was.
+    /// Prompts the user; `None` without a terminal. The last field, so that it is dropped last: it restores the
+    /// terminal.
     pub(crate) asker: Option<Asker>,
 }
 
-/// Returns a runtime for one command.
+/// Creates the asynchronous runtime of a command, with two worker threads.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -39,30 +40,30 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 }
 
 impl App {
-    /// Starts the runtime and listens to the signals.
+    /// Starts the runtime and the signal handlers; `asker` prompts the user, if there is one.
     pub(crate) fn start(asker: Option<Asker>) -> Result<Self, Failure> {
         let runtime = runtime()?;
         let signals = runtime.block_on(async { Signals::listen() })?;
         Ok(App { runtime, signals, shows_start: true, asker })
     }
 
-    /// Shows on a terminal which servers are being started, or does not.
+    /// Sets whether a terminal shows which MCP servers are being started.
     pub(crate) fn showing(self, shows_start: bool) -> Self {
         App { shows_start, ..self }
     }
 
-    /// Waits for a job without servers; a signal ends it.
+    /// Runs a future that needs no MCP servers to its end; a signal cancels it with an error.
     pub(crate) fn wait<T>(&self, job: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
         self.runtime.block_on(self.signals.or_stopped(job))
     }
 
-    /// Waits for a job that deals with all signals itself.
+    /// Runs a future that handles all signals itself to its end.
     pub(crate) fn wait_out<T>(&self, job: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
         self.runtime.block_on(job)
     }
 
-    /// Connects to the servers, runs `job`, and shuts the servers down. A signal ends
-    /// each of these, and then the command has failed, whatever the job says.
+    /// Connects to the MCP servers, runs `job`, and shuts the servers down. A signal ends each of these steps, and the
+    /// command then fails, whatever `job` returns.
     pub(crate) fn with_hub<T>(
         &self,
         config: &Config,
@@ -71,8 +72,8 @@ impl App {
         self.with_hub_within(Duration::MAX, Hub::builder().config(config.clone()), job)
     }
 
-    /// Like [`with_hub`](Self::with_hub), with a hub that is set up in its own way, and waits no longer than this for the
-    /// servers: the job finds some of them still starting then, and calls [`see`] once they are there.
+    /// Like [`with_hub`](Self::with_hub), with a preconfigured hub, and waits at most `patience` for the servers to
+    /// start: `job` may then find some of them still starting, and calls [`see`] once all have started.
     pub(crate) fn with_hub_within<T>(
         &self,
         patience: Duration,
@@ -110,9 +111,8 @@ impl App {
         })
     }
 
-    /// Waits until the servers have ended. `stop` is the signal that ended the job; the
-    /// second one ends the waiting: what is left is killed when the runtime is dropped.
-    /// Returns the signal that came, if one did.
+    /// Waits until the MCP servers have ended. `stop` is the signal that ended the job; a second signal ends the wait,
+    /// and dropping the runtime kills the remaining servers. Returns the name of the signal, if one was received.
     async fn shut_down(&self, hub: &Hub, mut stop: Option<&'static str>) -> Option<&'static str> {
         let mut shutdown = pin!(hub.shutdown());
         loop {
@@ -132,13 +132,13 @@ impl App {
     }
 }
 
-/// Remembers what the servers offer, once all that can be are ready.
+/// Saves the names of the servers' tools for shell completion, and warns of `--tools` globs without a match.
 pub(crate) fn see(hub: &Hub) {
     known::keep(&hub.catalog());
     warn_unlisted(hub);
 }
 
-/// Warns of each glob of `--tools` that fits none of the tools.
+/// Warns of each glob of `--tools` that matches none of the tools.
 fn warn_unlisted(hub: &Hub) {
     let catalog = hub.catalog();
     // All servers have the globs of the command line alike.

@@ -14,7 +14,7 @@ use crate::servers;
 use toolgraft_files::{self as files, Mode};
 use toolgraft_mcp::Config;
 
-/// JSON with comments and trailing commas, and no other leniency.
+/// Parser options for JSON with comments and trailing commas, and no other leniency.
 const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -28,13 +28,13 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// The text of a new file.
+/// The text of a new configuration file, without servers.
 const NEW: &str = "{\n  \"mcpServers\": {\n  }\n}\n";
 
-/// A server's entry, as it is written.
+/// The JSON object that configures one server.
 pub(crate) type Entry = Map<String, Value>;
 
-/// A configuration file.
+/// A configuration file of MCP servers that can be edited with its comments preserved.
 pub(crate) struct ConfigFile {
     pub(crate) path: PathBuf,
     root: CstRootNode,
@@ -42,7 +42,7 @@ pub(crate) struct ConfigFile {
 }
 
 impl ConfigFile {
-    /// Reads a file; one that is not there, or is empty, begins with no servers.
+    /// Reads a configuration file; if it does not exist or is empty, an edit starts from one without servers.
     pub(crate) fn open(path: PathBuf) -> Result<Self, Failure> {
         // A directory is read for its error, also where it says that it is empty.
         let is_there = path.metadata().is_ok_and(|found| found.is_dir() || found.len() > 0);
@@ -55,12 +55,12 @@ impl ConfigFile {
         Ok(ConfigFile { path, root, servers })
     }
 
-    /// Returns the servers' names, in order.
+    /// Returns the names of the configured servers, in the order of the file.
     pub(crate) fn names(&self) -> Vec<String> {
         self.servers.properties().iter().filter_map(|property| property.decoded_name()).collect()
     }
 
-    /// Returns a server's entry as it is written; empty where it is no object.
+    /// Returns the entry of a server; an empty one if its value is not an object, `None` if there is no such server.
     pub(crate) fn entry(&self, name: &str) -> Option<Entry> {
         let value = self.servers.get(name)?.value()?.to_serde_value();
         Some(match value {
@@ -69,12 +69,12 @@ impl ConfigFile {
         })
     }
 
-    /// Returns all entries, in order.
+    /// Returns the names and entries of all servers, in the order of the file.
     pub(crate) fn entries(&self) -> Vec<(String, Entry)> {
         self.names().into_iter().filter_map(|name| self.entry(&name).map(|entry| (name, entry))).collect()
     }
 
-    /// Sets a server's entry, in its old place where there is one.
+    /// Sets the entry of a server, in place of an earlier one or at the end.
     pub(crate) fn set(&self, name: &str, entry: &Entry) {
         let value = written(&Value::Object(entry.clone()));
         match self.servers.get(name) {
@@ -86,14 +86,13 @@ impl ConfigFile {
         }
     }
 
-    /// Removes a server. Returns `true` if there was one.
+    /// Removes the entry of a server. Returns `true` if there was one.
     pub(crate) fn remove(&self, name: &str) -> bool {
         let found = self.servers.get(name);
         found.map(|property| property.remove()).is_some()
     }
 
-    /// Writes the file. What would come out is read first: nothing that this program
-    /// cannot read is written.
+    /// Writes the file, after checking that this program can parse the new text.
     pub(crate) fn write(&self) -> Result<(), Failure> {
         let text = self.root.to_string();
         // Whether a variable is set here says nothing of the file.
@@ -103,7 +102,7 @@ impl ConfigFile {
     }
 }
 
-/// Returns a file's text as a tree. Errors name the place.
+/// Parses a configuration text into a syntax tree. Errors name the line and column.
 fn parsed(text: &str, name: &str) -> Result<CstRootNode, Failure> {
     CstRootNode::parse(input::without_bom(text), &OPTIONS).map_err(|e| {
         let (line, column) = (e.line_display(), e.column_display());
@@ -112,7 +111,7 @@ fn parsed(text: &str, name: &str) -> Result<CstRootNode, Failure> {
     })
 }
 
-/// Returns a JSON text with comments and trailing commas, as a value.
+/// Parses a JSON text with comments and trailing commas; `name` is that of the file, for errors.
 pub(crate) fn value(text: &str, name: &str) -> Result<Value, Failure> {
     let value = parsed(text, name)?.to_serde_value();
     value.ok_or_else(|| Failure::usage(format!("{name}: the file has no JSON")))
@@ -131,7 +130,7 @@ fn written(value: &Value) -> CstInputValue {
     }
 }
 
-/// Which file is written to.
+/// Returns the path of the configuration file to edit: the named one, else the user's own.
 pub(crate) fn target(named: Option<&Path>) -> Result<PathBuf, Failure> {
     match named {
         Some(path) => Ok(path.to_owned()),
@@ -140,7 +139,8 @@ pub(crate) fn target(named: Option<&Path>) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Returns the problem of an entry, and the variables that it needs and that are not set.
+/// Returns the problem of a server's entry, if there is one, and the names of required environment variables that are
+/// not set.
 pub(crate) fn checked(name: &str, entry: &Entry) -> (Option<String>, Vec<String>) {
     let unset = RefCell::new(BTreeSet::new());
     let variable = |name: &str| {

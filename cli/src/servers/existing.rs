@@ -8,19 +8,19 @@ use serde_json::Value;
 use crate::screen;
 use toolgraft_mcp::{Config, TransportConfig};
 
-/// Longest file that is read, in bytes; a longer one is shown as if it were not there.
+/// Maximum size in bytes of a file that is read for a diff; a longer one is treated as missing.
 const LONGEST: u64 = 1 << 20;
 
-/// The folders of the servers that are processes of this machine: where each runs, and those that its arguments
-/// name. Of no other a file is shown: a model names whatever path it likes.
+/// The working directory of each local MCP server and the directories that its arguments name. Only files in these are
+/// shown, since a model can name any path.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Existing {
-    /// The folder that a path begins at first.
+    /// Directories of each local server by its name; relative paths are resolved against the first one.
     folders: BTreeMap<String, Vec<PathBuf>>,
 }
 
 impl Existing {
-    /// Creates the value for the servers of a configuration.
+    /// Collects the directories of the local servers in a configuration.
     pub(crate) fn of(config: &Config) -> Self {
         let here = std::env::current_dir().unwrap_or_default();
         let local = config.servers().iter().filter_map(|server| match &server.transport {
@@ -35,13 +35,13 @@ impl Existing {
         Existing { folders: local.collect() }
     }
 
-    /// Returns a call's arguments as its box has them, with the changes of a file of this server.
+    /// Returns a call's arguments as text for display, with a diff where they change a file of this server.
     pub(crate) fn arguments(&self, server: Option<&str>, arguments: &Value) -> String {
         screen::arguments(arguments, |path| self.text(server, path))
     }
 
-    /// Returns the text of the file that this server means by a path. `None` where the server is not on this machine,
-    /// or there is no such file in its folders, or it is no text, too long, or no plain file.
+    /// Returns the text of the file that a server means by a path. `None` if the server is not local, or if its
+    /// directories contain no such regular file of valid UTF-8 and at most the maximum size.
     fn text(&self, server: Option<&str>, path: &str) -> Option<String> {
         let folders = self.folders.get(server?)?;
         let path = folders.first()?.join(path).canonicalize().ok()?;

@@ -5,14 +5,14 @@ use toolgraft::Tool;
 
 use crate::base::{Failure, input, words};
 
-/// Arguments as they were given.
+/// The arguments of a tool as given on the command line: a JSON object, or `NAME=VALUE` words.
 pub(crate) enum Given {
     Object(Map<String, Value>),
     Words(Vec<String>),
 }
 
 impl Given {
-    /// Reads `NAME=VALUE` words, or one JSON object, `@FILE` or `-`.
+    /// Reads `NAME=VALUE` words, or a JSON object given as text, as `@FILE`, or as `-` for standard input.
     pub(crate) fn read(arguments: &[String]) -> Result<Self, Failure> {
         match arguments {
             // What begins as JSON is read as JSON, so that its error names the place; `=` may be in it.
@@ -30,7 +30,7 @@ impl Given {
         }
     }
 
-    /// Returns them as the arguments of a tool.
+    /// Converts the command-line arguments to those of a tool; words are converted by its input schema.
     pub(crate) fn of_tool(self, tool: &Tool) -> Result<Map<String, Value>, Failure> {
         match self {
             Given::Object(arguments) => Ok(arguments),
@@ -40,7 +40,7 @@ impl Given {
     }
 }
 
-/// Returns the arguments as an object; errors name line and column.
+/// Parses a JSON object from text, `@FILE` or standard input; errors name line and column.
 fn object(argument: &str) -> Result<Map<String, Value>, Failure> {
     let (text, source) = super::argument_text(argument)?;
     let text = text.trim_start_matches('\u{feff}');

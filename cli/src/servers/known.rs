@@ -9,18 +9,18 @@ use crate::base::state;
 
 const FILE: &str = "tools.json";
 
-/// Servers that are kept at most. More are other people's test runs.
+/// Maximum number of saved servers; a change that would exceed it is not saved.
 const MOST: usize = 200;
 
-/// The names of tools by those of servers.
+/// Names of tools, by the name of their server.
 type Tools = BTreeMap<String, Vec<String>>;
 
-/// Returns the names of the tools that are known.
+/// Returns the saved names of tools, by the name of their server.
 pub(crate) fn tools() -> Tools {
     state::read(FILE)
 }
 
-/// Keeps the names of these tools. What is not kept is not completed.
+/// Saves the names of the tools in this catalog for shell completion. A write error is ignored.
 pub(super) fn keep(catalog: &Catalog) {
     let mut seen = Tools::new();
     for tool in catalog.tools() {

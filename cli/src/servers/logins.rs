@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::base::{Failure, output, state, trust::of_system};
 use toolgraft_mcp::{HubBuilder, Login, LoginError, Logins, ServerConfig};
 
-/// Returns the store of logins; `None` if there is no home directory.
+/// Returns the store of this user's logins at MCP servers; `None` if there is no home directory.
 pub(crate) fn kept() -> Option<Logins> {
     let remedy = |server: &str| {
         let name = shlex::try_quote(server).unwrap_or(std::borrow::Cow::Borrowed("NAME"));
@@ -14,7 +14,7 @@ pub(crate) fn kept() -> Option<Logins> {
     Some(Logins::new(state::file("logins")?).remedy(remedy))
 }
 
-/// Returns a hub with the environment, the logins and the certificates of this user.
+/// Returns a hub that uses the environment, the stored logins and the trusted certificates of this user.
 pub(crate) fn of_this_user(hub: HubBuilder) -> HubBuilder {
     let hub = hub.inherit_env().trust(&of_system());
     match kept() {
@@ -23,11 +23,12 @@ pub(crate) fn of_this_user(hub: HubBuilder) -> HubBuilder {
     }
 }
 
-/// The time that a person has at the browser.
+/// Maximum time to complete a login in the browser.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Logs a user in at a server. `open` opens the page, `tell` says so, and `paste` gives the address that a browser on
-/// another machine was sent back to ([`Login::finish_or_pasted`]).
+/// Logs the user in at an MCP server. `open` opens the login page and returns `true` if it could, `tell` shows a
+/// message, and `paste` returns the redirect address that the user copies from a browser on another computer
+/// ([`Login::finish_or_pasted`]).
 pub(crate) async fn log_in(
     server: &ServerConfig,
     (open, tell): (impl FnOnce(&str) -> bool, impl FnOnce(&str) -> Result<(), Failure>),
@@ -50,12 +51,12 @@ pub(crate) async fn log_in(
     login.finish_or_pasted(PATIENCE, paste).await.map_err(failed)
 }
 
-/// Nobody pastes an address: the browser is on this machine.
+/// Never returns: for logins where the browser is on this computer and no redirect address is pasted.
 pub(crate) async fn no_paste(_: Option<LoginError>) -> String {
     std::future::pending().await
 }
 
-/// Like [`kept`], where nothing can be done without.
+/// Returns the store of this user's logins; an error if there is no home directory.
 pub(crate) fn demanded() -> Result<Logins, Failure> {
     kept().ok_or_else(|| Failure::job("there is no home directory to keep a login in"))
 }

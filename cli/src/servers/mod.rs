@@ -23,10 +23,10 @@ use crate::servers::app::App;
 use toolgraft::{Catalog, Policy};
 use toolgraft_mcp::{Config, Hub, ServerConfig, ServerStatus};
 
-/// Looked for in the working directory when no file is named.
+/// Path of the project's configuration file of MCP servers, in the working directory, used if no file is named.
 pub(crate) const LOCAL: &str = "./.mcp.json";
 
-/// Looked for in the home directory when there is no local file.
+/// Path of the user's configuration file of MCP servers below the home directory, used if there is none in the project.
 const GLOBAL: &str = ".config/toolgraft/mcp.json";
 
 /// Which MCP servers to use.
@@ -71,15 +71,15 @@ pub(crate) struct ListedArgs {
     pub(crate) tools: Vec<String>,
 }
 
-/// A configuration's text, and the name of its file.
+/// The text of a configuration file, and its name for messages.
 type ServerSource = (String, String);
 
 fn named(file: &Path) -> Result<ServerSource, Failure> {
     Ok((input::read_text(file)?, input::shown(file)))
 }
 
-/// Returns the configuration that is used where none is named: the project's own, if somebody
-/// trusts it, else the user's.
+/// Returns the configuration that is used if no file is named: the project's own if the user trusts it, else the
+/// user's. `None` if there is neither.
 fn usual() -> Result<Option<ServerSource>, Failure> {
     let local = Path::new(LOCAL);
     if local.exists() {
@@ -91,12 +91,12 @@ fn usual() -> Result<Option<ServerSource>, Failure> {
     own_file().filter(|file| file.exists()).map(|file| named(&file)).transpose()
 }
 
-/// Returns the user's own configuration; `None` where there is no home directory.
+/// Returns the path of the user's own configuration of MCP servers; `None` if there is no home directory.
 pub(crate) fn own_file() -> Option<PathBuf> {
     Some(std::env::home_dir()?.join(GLOBAL))
 }
 
-/// Says where a folder's own file is read instead of the user's, which was written to.
+/// Prints a note if the user's configuration was written but the one of the working directory takes precedence.
 pub(crate) fn note_shadowed(written: &Path) {
     if own_file().is_some_and(|own| own == written) && Path::new(LOCAL).exists() {
         output::note(&format!("in this folder {LOCAL} is read instead of {}", written.display()));
@@ -110,22 +110,22 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl ListedArgs {
-    /// Returns the servers, with their tools that are listed.
+    /// Returns the server options, extended with the globs of the tools to list.
     pub(crate) fn servers(&self) -> ServerArgs {
         ServerArgs { listed_tools: self.tools.clone(), ..self.servers.clone() }
     }
 }
 
 impl ServerArgs {
-    /// Returns `true` if a configuration was named on the command line.
+    /// Returns `true` if the command line names a configuration file.
     pub(crate) fn is_given(&self) -> bool {
         !self.mcp_config.is_empty()
     }
 
-    /// Reads the configuration, and prints its notes to stderr.
+    /// Reads the configuration of MCP servers and prints its warnings to stderr.
     ///
-    /// Fails where no file is there or one cannot be read. What is wrong with a
-    /// single server stays in its entry; see [`refuse_problems`].
+    /// Fails if there is no configuration file or one cannot be read. A fault in the entry of one server is stored in
+    /// that entry; see [`refuse_problems`].
     pub(crate) fn load(&self) -> Result<Config, Failure> {
         self.load_if_any()?.ok_or_else(|| {
             // One that is there was left out by the person.
@@ -140,8 +140,8 @@ impl ServerArgs {
         })
     }
 
-    /// As [`load`](Self::load), for commands that can do without servers: `None`
-    /// where no configuration was named and none is there.
+    /// Like [`load`](Self::load), for commands that can do without servers: returns `None` if no configuration file was
+    /// named and none exists.
     pub(crate) fn load_if_any(&self) -> Result<Option<Config>, Failure> {
         let sources: Vec<ServerSource> = match self.is_given() {
             true => self.mcp_config.iter().map(|file| named(file)).collect::<Result<_, _>>()?,
@@ -179,11 +179,10 @@ impl ServerArgs {
         }
     }
 
-    /// Loads the configuration, connects, runs `job`, and shuts the servers down.
+    /// Loads the configuration, connects to the servers, runs `job`, and shuts the servers down.
     ///
-    /// An entry that is wrong ends it before anything is started. A server that
-    /// fails is reported on stderr, and the job runs with the rest; it can look
-    /// at [`Hub::servers`].
+    /// A fault in an entry is an error before any server is started. A server that fails to start is reported on
+    /// stderr, and the job runs with the others; it can look at [`Hub::servers`].
     pub(crate) fn with_hub<T>(&self, job: impl AsyncFnOnce(Arc<Hub>) -> Result<T, Failure>) -> Result<T, Failure> {
         let config = self.load()?;
         refuse_problems(&config)?;
@@ -194,7 +193,7 @@ impl ServerArgs {
     }
 }
 
-/// Fails if a server's entry is wrong, and names every one.
+/// Fails if the entry of a server has a fault; the error lists all of them.
 pub(crate) fn refuse_problems(config: &Config) -> Result<(), Failure> {
     let problems: Vec<_> = config.servers().iter().filter_map(ServerConfig::problem).collect();
     match problems.is_empty() {
@@ -206,7 +205,7 @@ pub(crate) fn refuse_problems(config: &Config) -> Result<(), Failure> {
     }
 }
 
-/// Refuses an `--allow` that means tools of several servers, and patterns whose conditions cannot be read.
+/// Fails if an `--allow` pattern matches tools of several servers, or if the condition of a pattern cannot be parsed.
 pub(crate) fn refuse_ambiguous(policy: &Policy, catalog: &Catalog) -> Result<(), Failure> {
     if let Some(fault) = policy.unreadable().into_iter().next() {
         return Err(Failure::usage(format!("the pattern {fault}")));
@@ -215,7 +214,7 @@ pub(crate) fn refuse_ambiguous(policy: &Policy, catalog: &Catalog) -> Result<(),
     several.map_or(Ok(()), |several| Err(Failure::usage(format!("--allow {several}"))))
 }
 
-/// Refuses an `--untrusted` that names no server: it would guard nothing.
+/// Fails if `--untrusted` names a server that does not exist, and so would protect against nothing.
 pub(crate) fn refuse_strangers(untrusted: &[String], servers: &[ServerStatus]) -> Result<(), Failure> {
     let Some(name) = untrusted.iter().find(|name| servers.iter().all(|server| server.name != **name)) else {
         return Ok(());
@@ -227,12 +226,12 @@ pub(crate) fn refuse_strangers(untrusted: &[String], servers: &[ServerStatus]) -
     Err(Failure::usage(format!("--untrusted {name}: there is no such server; {known}")))
 }
 
-/// Prints the servers that failed to stderr.
+/// Prints a warning to stderr for each server that failed.
 pub(crate) fn report_failed(servers: &[ServerStatus]) {
     servers.iter().filter(|server| server.has_failed()).for_each(|server| output::warn(&failed_line(server)));
 }
 
-/// `server "x" failed: why`.
+/// Returns the message `server "x" failed: why`; for a fault in the configuration, the fault alone.
 pub(crate) fn failed_line(server: &ServerStatus) -> String {
     let why = server.error.as_deref().unwrap_or("it is not available");
     match server.misconfigured {
@@ -242,7 +241,7 @@ pub(crate) fn failed_line(server: &ServerStatus) -> String {
     }
 }
 
-/// Returns the servers of these names, and no others.
+/// Returns the configuration reduced to the servers with these names; an error if one does not exist.
 fn some_of(mut config: Config, wanted: &[String]) -> Result<Config, Failure> {
     let names: Vec<&str> = config.servers().iter().map(|server| server.name.as_str()).collect();
     match wanted.iter().find(|name| !names.contains(&name.as_str())) {
@@ -263,7 +262,7 @@ fn some_of(mut config: Config, wanted: &[String]) -> Result<Config, Failure> {
     }
 }
 
-/// Returns the one server that a command names, and nothing else.
+/// Returns the configuration reduced to one server; an error if it does not exist, is disabled or has a fault.
 pub(crate) fn only(config: Config, name: &str) -> Result<Config, Failure> {
     let config = some_of(config, &[name.to_owned()])?;
     match config.servers() {
@@ -274,7 +273,7 @@ pub(crate) fn only(config: Config, name: &str) -> Result<Config, Failure> {
     }
 }
 
-/// Fails if a server could not be reached.
+/// Fails if a server could not be started or reached.
 pub(crate) fn demand_ready(hub: &Hub) -> Result<(), Failure> {
     match hub.servers().iter().find(|s| s.has_failed()) {
         Some(server) => Err(Failure::job(failed_line(server))),
@@ -282,7 +281,7 @@ pub(crate) fn demand_ready(hub: &Hub) -> Result<(), Failure> {
     }
 }
 
-/// Text of an argument: itself, `@FILE`, or `-` for standard input.
+/// Returns the text of an argument (literal, `@FILE`, or `-` for standard input), and a name of its source for errors.
 pub(crate) fn argument_text(argument: &str) -> Result<(String, String), Failure> {
     match argument.strip_prefix('@') {
         Some(path) => Ok((input::read_text(Path::new(path))?, path.to_owned())),

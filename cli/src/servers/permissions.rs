@@ -24,10 +24,10 @@ use super::own_file;
 use crate::base::{lock, output, state};
 use crate::screen::full_name;
 
-/// A tool that is allowed, as it was when that was said or first seen.
+/// The definition of an allowed tool at the time when it was allowed or first seen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Permission {
-    /// The configuration file that has the server.
+    /// Path of the configuration file that contains the server.
     file: String,
     server: String,
     tool: String,
@@ -45,17 +45,17 @@ struct KeptPermissions {
     permissions: Vec<Permission>,
 }
 
-/// The tools of some servers that are allowed, as they were then.
+/// The saved definitions of allowed tools, for the servers of one configuration.
 #[derive(Debug)]
 pub(crate) struct Permissions {
-    /// `None` where there is no home, and where the file is not to be written.
+    /// Path of the file with the definitions; `None` if there is no home directory or the file must not be written.
     file: Option<PathBuf>,
-    /// The configuration files of these servers, by the servers' names.
+    /// Path of the configuration file of each server, by the server's name.
     servers: BTreeMap<String, String>,
     kept: Mutex<KeptPermissions>,
 }
 
-/// Returns a pattern as it is kept and shown: `server.tools`, where no dot of a name makes the slash needed.
+/// Returns a pattern in the form `server.tools` instead of `server/tools`, if no dot in a name makes that ambiguous.
 pub(crate) fn dotted(pattern: &str) -> String {
     let (names, conditions) = pattern.split_at(pattern.find('(').unwrap_or(pattern.len()));
     match names.split_once('/') {
@@ -67,8 +67,8 @@ pub(crate) fn dotted(pattern: &str) -> String {
 }
 
 impl Permissions {
-    /// Reads this user's permissions for these servers. A file that cannot be read counts as empty and is kept; a
-    /// warning says so.
+    /// Reads the saved definitions of this user's allowed tools, for these servers. An unreadable file counts as empty
+    /// and is left unchanged, with a warning.
     pub(crate) fn of(servers: &[ServerConfig]) -> Self {
         Permissions::at(own_file().map(|own| own.with_file_name("permissions.json")), servers)
     }
@@ -84,8 +84,8 @@ impl Permissions {
         Permissions { file: file.filter(|_| kept.is_some()), servers, kept: Mutex::new(kept.unwrap_or_default()) }
     }
 
-    /// Returns the policy for the tools of this catalog, with those that it allows as they were when that was said. How a
-    /// tool is that was not seen before is kept.
+    /// Returns the policy with the saved definitions of the tools that it allows. Definitions of tools seen for the
+    /// first time are saved.
     pub(crate) fn settled(&self, policy: Policy, catalog: &Catalog) -> Policy {
         let policy = self.informed(policy, catalog);
         let known = |tool: &Tool| {
@@ -97,7 +97,7 @@ impl Permissions {
         policy
     }
 
-    /// Returns the same policy, and keeps nothing.
+    /// Returns the policy with the saved definitions of the tools that it allows, and saves nothing.
     pub(crate) fn informed(&self, policy: Policy, catalog: &Catalog) -> Policy {
         let stored: Vec<(String, Definition)> = {
             let kept = lock(&self.kept);
@@ -107,12 +107,12 @@ impl Permissions {
         policy.with_known(stored).in_catalog(catalog)
     }
 
-    /// Makes the current form of a tool the allowed one.
+    /// Saves the current definition of a tool as the allowed one.
     pub(crate) fn accept(&self, tool: &Tool) {
         self.keep(self.permission(tool, Definition::of(tool)).into_iter().collect(), true);
     }
 
-    /// Returns what is different in a tool since it was allowed; nothing where it never was.
+    /// Returns descriptions of the changes in a tool's definition since it was allowed; empty if none was saved.
     pub(crate) fn changes(&self, tool: &Tool) -> Vec<String> {
         let now = Definition::of(tool);
         let Some(wanted) = self.permission(tool, now.clone()) else { return Vec::new() };
@@ -127,7 +127,8 @@ impl Permissions {
         Some(Permission { file, server, tool: tool.name.clone(), definition })
     }
 
-    /// Keeps these; of a tool that is there already the new definition counts where it `replaces` the earlier one.
+    /// Saves definitions in memory and in the file. For a tool that already has one, the new definition is ignored
+    /// unless it `replaces` the earlier one.
     fn keep(&self, permissions: Vec<Permission>, replaces: bool) {
         let mut kept = lock(&self.kept);
         if !put(&mut kept, &permissions, replaces) {
@@ -141,7 +142,7 @@ impl Permissions {
     }
 }
 
-/// Puts permissions among those that are kept. Returns `true` if one is new.
+/// Adds definitions to the saved ones. Returns `true` if that changed any.
 fn put(kept: &mut KeptPermissions, permissions: &[Permission], replaces: bool) -> bool {
     let mut is_new = false;
     for permission in permissions {
@@ -155,7 +156,7 @@ fn put(kept: &mut KeptPermissions, permissions: &[Permission], replaces: bool) -
     is_new
 }
 
-/// Writes them to the file, which another program may have changed since it was read.
+/// Merges definitions into the file, under a lock, since another process may have changed it in the meantime.
 fn written(file: &Path, permissions: &[Permission], replaces: bool) -> Result<(), String> {
     let cannot = |error: std::io::Error| format!("cannot write {}: {error}", file.display());
     let _lock = Lock::wait(&file.with_extension("lock")).map_err(cannot)?;
@@ -163,7 +164,7 @@ fn written(file: &Path, permissions: &[Permission], replaces: bool) -> Result<()
     if put(&mut there, permissions, replaces) { state::write_versioned(file, &there) } else { Ok(()) }
 }
 
-/// Returns what a user is told of an allowed tool that has changed, with the remedy.
+/// Returns a message that an allowed tool has changed, with the command that allows its new form.
 pub(crate) fn change_line(server: Option<&str>, tool: &str, changes: &[String]) -> String {
     let server = server.unwrap_or_default();
     // A command that somebody may copy contains no name that a shell reads as more than a word.
@@ -180,7 +181,7 @@ pub(crate) fn change_line(server: Option<&str>, tool: &str, changes: &[String]) 
     )
 }
 
-/// Warns of each tool that the policy allowed and that has changed since.
+/// Warns of each tool that the policy allows but whose definition has changed since.
 pub(crate) fn warn_changed(policy: &Policy, catalog: &Catalog) {
     for tool in catalog.tools() {
         let judged = policy.judge(tool.server.as_deref(), &tool.name, Some(tool), None);

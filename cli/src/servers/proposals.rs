@@ -9,11 +9,11 @@ use tokio::runtime::Handle;
 use toolgraft::route::Toolbox;
 use toolgraft_mcp::{Hub, McpPrompt};
 
-/// Longest wait of somebody who has pressed the tabulator.
+/// Maximum time to wait for a server's completions after the Tab key.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Returns the completions for a prompt's argument after these, of which another has `begun`.
-/// Not from within the runtime: the server is asked.
+/// Returns the completions for the next argument of a prompt, after the `given` ones, where the word `begun` is typed.
+/// Must not be called within the runtime, since it blocks on a request to the server.
 pub(crate) fn of_prompt(
     (hub, runtime): (&Hub, &Handle),
     prompt: &McpPrompt,
@@ -28,8 +28,8 @@ pub(crate) fn of_prompt(
     proposed(runtime, asked).into_iter().map(|value| format!("{name}={value}")).collect()
 }
 
-/// Returns the resources of a server whose URIs begin so; of a template that ends in a variable, the
-/// values that the server proposes.
+/// Returns candidate URIs of a server's resources; for templates with one variable at their end, the values that the
+/// server proposes, or the text before the variable. The candidates are not filtered by `begun`.
 pub(crate) fn of_uri((hub, runtime): (&Hub, &Handle), server: &str, begun: &str) -> Vec<String> {
     let catalog = hub.catalog();
     let Some(offer) = catalog.server(server) else { return Vec::new() };
@@ -48,13 +48,13 @@ pub(crate) fn of_uri((hub, runtime): (&Hub, &Handle), server: &str, begun: &str)
     uris
 }
 
-/// Waits for what a server proposes: whoever types needs no server to go on.
+/// Waits for a server's completions up to a time limit; empty after it or on an error, since the user can type on.
 fn proposed<E>(runtime: &Handle, asked: impl Future<Output = Result<Vec<String>, E>>) -> Vec<String> {
     let values = runtime.block_on(async { tokio::time::timeout(PATIENCE, asked).await });
     values.ok().and_then(Result::ok).unwrap_or_default()
 }
 
-/// Returns the names that were not given yet, each as its value follows.
+/// Returns `NAME=` for each argument name that is not among the given arguments.
 pub(crate) fn unnamed<'a>(names: impl Iterator<Item = &'a str>, given: &[&str]) -> Vec<String> {
     let is_given = |name: &str| given.iter().any(|word| word.split_once('=').is_some_and(|(known, _)| known == name));
     names.filter(|name| !is_given(name)).map(|name| format!("{name}=")).collect()

@@ -11,7 +11,7 @@ use crate::screen::live::{Live, ScreenPlace};
 use crate::terminal::{columns, counted, lasted};
 use toolgraft_mcp::{Hub, ServerEvent, ServerEventKind, ServerState, ServerStatus};
 
-/// Time in which servers are mostly there: a conversation begins without those that take longer.
+/// Time within which most servers have started; a conversation begins without those that take longer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Returns `true` if a server is still being started.
@@ -19,7 +19,7 @@ pub(crate) fn goes_on(hub: &Hub) -> bool {
     hub.settled().now_or_never().is_none()
 }
 
-/// Does a job, and shows meanwhile what happens to the servers, if it `is_shown`.
+/// Runs a future, and if `is_shown` shows the servers that are being started meanwhile.
 pub(crate) async fn shown<T>(
     events: BoxStream<'static, ServerEvent>,
     is_shown: bool,
@@ -32,7 +32,8 @@ pub(crate) async fn shown<T>(
     }
 }
 
-/// Draws until the servers are there. Returns `false` where `stop` came first.
+/// Shows the servers that are being started until all have started or failed. Returns `false` if `stop` completed
+/// first.
 pub(crate) async fn over(hub: &Hub, is_shown: bool, stop: impl Future<Output = ()>) -> bool {
     let settled = async {
         tokio::select! {
@@ -44,7 +45,7 @@ pub(crate) async fn over(hub: &Hub, is_shown: bool, stop: impl Future<Output = (
     shown(hub.states(), is_shown, settled).await
 }
 
-/// Draws until it is dropped, which takes the picture away.
+/// Draws the servers that are being started, from their events. Never returns; dropping it erases the drawing.
 async fn draw(mut events: BoxStream<'static, ServerEvent>) -> Infallible {
     let mut live = Live::new(ScreenPlace::here(), columns(), false);
     let mut starting = StartingServers::default();
@@ -58,16 +59,16 @@ async fn draw(mut events: BoxStream<'static, ServerEvent>) -> Infallible {
     std::future::pending().await
 }
 
-/// Servers that are being started, and what each last wrote to standard error.
+/// The servers that are being started, and the last line that each wrote to standard error.
 #[derive(Debug, Default)]
 pub(crate) struct StartingServers {
     names: Vec<String>,
-    /// Their names and lines, the newest first.
+    /// Server names with their last lines of standard error, the newest first.
     lines: Vec<(String, String)>,
 }
 
 impl StartingServers {
-    /// Takes an event of a server.
+    /// Updates the list with a state change or an output line of a server.
     pub(crate) fn take(&mut self, event: ServerEvent) {
         let ServerEvent { server, kind, .. } = event;
         match kind {
@@ -90,7 +91,7 @@ impl StartingServers {
         }
     }
 
-    /// Returns all of it in one line; `None` where nothing is started.
+    /// Returns one line with the servers that are being started and their last output; `None` if there are none.
     pub(crate) fn text(&self) -> Option<String> {
         if self.names.is_empty() {
             return None;
@@ -101,19 +102,19 @@ impl StartingServers {
     }
 }
 
-/// Most columns of a line of standard error.
+/// Maximum width in columns of an output line of a server.
 const LINE: usize = 80;
 
-/// Most columns of a server's name.
+/// Maximum width in columns of a server's name.
 const NAME: usize = 60;
 
-/// Returns the names of the servers that are still being started.
+/// Returns the names of the servers that are still being started, as a list for messages.
 pub(crate) fn still(servers: &[ServerStatus]) -> String {
     let is_starting = |server: &&ServerStatus| matches!(server.state, ServerState::Idle | ServerState::Connecting);
     names(servers.iter().filter(is_starting).map(|server| &server.name))
 }
 
-/// Describes how long each server took to start; `None` if none was started.
+/// Returns a line with the time that each ready server took to start; `None` if there is none.
 pub(crate) fn took(servers: &[ServerStatus]) -> Option<String> {
     let ready = servers.iter().filter(|server| server.state == ServerState::Ready);
     let times: Vec<String> =

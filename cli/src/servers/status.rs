@@ -14,21 +14,21 @@ use crate::terminal::{counted, time_of_day};
 use toolgraft::secrets::Secrecy;
 use toolgraft_mcp::{Hub, LogLine, ServerState, ServerStatus, ToolState};
 
-/// Most columns of a name.
+/// Maximum width in columns of a displayed name.
 const NAME: usize = 40;
 
-/// The report on a server.
+/// The status of a server, its address and its tools.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct StatusReport {
     #[serde(flatten)]
     pub(crate) status: ServerStatus,
-    /// Its command or its URL, without secrets.
+    /// The server's command or URL, without secrets.
     reached: String,
-    /// All its tools, and which of them are on.
+    /// All tools of the server, each with its state (enabled or disabled).
     tools: Vec<ToolState>,
 }
 
-/// Reports of all servers.
+/// Returns the status reports of all servers of a hub.
 pub(crate) fn reports(hub: &Hub) -> Vec<StatusReport> {
     // There is no error for a name that is the hub's own.
     let report = |status: ServerStatus| StatusReport {
@@ -39,17 +39,18 @@ pub(crate) fn reports(hub: &Hub) -> Vec<StatusReport> {
     hub.servers().into_iter().map(report).collect()
 }
 
-/// Returns the command of a server, without its secrets.
+/// Returns the command line of a server, without its secrets.
 pub(crate) fn command(secrecy: &Secrecy) -> String {
     secrecy.words.iter().map(|word| quoted(&word.shown)).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the command or the URL of a server, without its secrets.
+/// Returns the URL of a server, or else its command line, without secrets.
 fn reached(secrecy: &Secrecy) -> String {
     secrecy.url.as_ref().map_or_else(|| command(secrecy), |url| url.shown.clone())
 }
 
-/// Returns what a server is started or asked with, without its secrets.
+/// Returns lines on the working directory, environment variables, headers and login settings that a server is started
+/// or called with, without secrets.
 pub(crate) fn gets(secrecy: &Secrecy, cwd: Option<&str>) -> impl Iterator<Item = String> {
     let named = |name: &str| bounded(&quoted(name), NAME);
     let cwd = cwd.map(|cwd| format!("works in {}", quoted(cwd)));
@@ -61,7 +62,7 @@ pub(crate) fn gets(secrecy: &Secrecy, cwd: Option<&str>) -> impl Iterator<Item =
     cwd.into_iter().chain(env).chain(headers).chain(oauth)
 }
 
-/// Returns the servers, each in a few lines.
+/// Returns the status reports as text, a few lines for each server.
 pub(crate) fn text(reports: &[StatusReport]) -> String {
     if reports.is_empty() {
         return "the configuration has no servers\n".to_owned();
@@ -95,12 +96,12 @@ fn block(report: &StatusReport) -> String {
     text
 }
 
-/// Lines of a server's log.
+/// Returns the entries of a server's log as text.
 pub(crate) fn log_text(lines: &[LogLine]) -> String {
     lines.iter().map(|line| format!("{}\n", log_line(line))).collect()
 }
 
-/// `10:52:31Z  warning db: no rows`. What the server wrote steers no terminal.
+/// Returns a log entry as text, such as `10:52:31Z  warning db: no rows`, with control characters made visible.
 fn log_line(line: &LogLine) -> String {
     let dim = Style::new().dimmed();
     let who = match (&line.level, &line.logger) {
@@ -114,7 +115,7 @@ fn log_line(line: &LogLine) -> String {
     format!("{dim}{second}Z  {who}{dim:#}  {text}")
 }
 
-/// `time  ready in 0.4 s  mcp-time 1.2.0  MCP 2025-11-25`.
+/// Returns the first line of a server's status, such as `time  ready in 0.4 s  mcp-time 1.2.0  MCP 2025-11-25`.
 pub(crate) fn head(status: &ServerStatus) -> String {
     let (color, words) = state_in_color(status);
     let took = format!("{:.1} s", Duration::as_secs_f64(&status.connect_time));
@@ -138,7 +139,7 @@ pub(crate) fn head(status: &ServerStatus) -> String {
     line
 }
 
-/// Describes the state of a server in a word or two.
+/// Returns a word or two for the state of a server.
 pub(crate) fn state(status: &ServerStatus) -> &'static str {
     state_in_color(status).1
 }

@@ -10,7 +10,7 @@ use crate::base::{Failure, input};
 use toolgraft::tools::Server;
 use toolgraft::{Catalog, Tool};
 
-/// The formats that a file may have, for help and errors.
+/// Description of the accepted formats of a tool file, for help and errors.
 pub(crate) const SHAPES: &str = "a `tools/list` answer, a list of tools (of MCP or OpenAI), a server with `tools`, or the output of `toolgraft mcp tools --json`";
 
 #[derive(Deserialize)]
@@ -23,13 +23,12 @@ struct ToolAnswer {
     result: Server,
 }
 
-/// Reads the servers that a file describes; tools without a server's name
-/// belong to a server without one.
+/// Reads the servers and tools from a tool file; tools without a server's name are assigned to a server without a name.
 pub(crate) fn read(path: &Path) -> Result<Vec<Server>, Failure> {
     parse(input::without_bom(&input::read_text(path)?), &input::shown(path))
 }
 
-/// Returns the servers that a JSON text describes; `shown` names it in errors.
+/// Parses the servers and tools from the JSON text of a tool file; `shown` is the file's name in errors.
 pub(crate) fn parse(text: &str, shown: &str) -> Result<Vec<Server>, Failure> {
     let value: Value = decode(text, shown)?;
     let has = |value: &Value, key: &str| value.get(key).is_some();
@@ -54,7 +53,7 @@ pub(crate) fn parse(text: &str, shown: &str) -> Result<Vec<Server>, Failure> {
     }
 }
 
-/// Returns a tool in OpenAI's form, in that of MCP.
+/// Converts a tool in OpenAI's format to that of MCP.
 fn as_of_mcp(tool: &Value) -> Value {
     let Some(mut function) = tool.get("function").and_then(Value::as_object).cloned() else { return tool.clone() };
     let schema = function.remove("parameters");
@@ -62,7 +61,7 @@ fn as_of_mcp(tool: &Value) -> Value {
     Value::Object(function)
 }
 
-/// Returns a message of the decoder in words that need no knowledge of this program.
+/// Returns a deserialization error in words for users, without the names of Rust types.
 fn plainly(message: &str) -> String {
     let mut message = message.to_owned();
     // Longer names come first: `struct Tool` is the beginning of `struct ToolAnnotations`.
@@ -88,7 +87,7 @@ fn plainly(message: &str) -> String {
     message
 }
 
-/// Decodes JSON; the error names line and column.
+/// Deserializes JSON; the error names the file, line and column.
 fn decode<T: DeserializeOwned>(text: &str, shown: &str) -> Result<T, Failure> {
     serde_json::from_str(text).map_err(|e| {
         let problem = plainly(&input::json_problem(&e));

@@ -28,7 +28,8 @@ use crate::dialog::ask::Asker;
 use crate::screen::{excerpt::Excerpt, visible::word, wrap::in_rows};
 use crate::terminal::{columns, rows};
 
-/// Returns the text of a project's file, once somebody trusts it; `None` where they said no.
+/// Returns the text of a project's configuration file, after asking the user if it is not trusted yet; `None` if the
+/// user refuses.
 pub(crate) fn demand(file: &Path) -> Result<Option<String>, Failure> {
     let shown = file.display();
     demand_of(
@@ -38,8 +39,8 @@ pub(crate) fn demand(file: &Path) -> Result<Option<String>, Failure> {
     )
 }
 
-/// Like [`demand`], for a project that was read already. `remedy` is for a place where nobody
-/// can be asked.
+/// Like [`demand`], for a project that was already read. `remedy` is the advice in the error if there is no terminal to
+/// ask on.
 pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str) -> Result<Option<String>, Failure> {
     let mut store = TrustStore::open();
     if project.starts_nothing() || store.trusts(&project) {
@@ -59,8 +60,8 @@ pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str) -> Result<O
     Ok(Some(project.text))
 }
 
-/// Shows what the file starts and asks; Ctrl-D means no. Where not all of it fits on
-/// the screen, yes counts once the rest was looked at.
+/// Shows what the configuration file starts and asks the user whether to trust it; Ctrl-D means no. If not all of it
+/// fits on the screen, the rest can be shown before the answer.
 pub(crate) fn ask(asker: &Asker, file: &Path, project: &Project, store: &TrustStore) -> Result<bool, Failure> {
     let question = TrustQuestion::of(file, project, store);
     output::tell_stderr(&question.text);
@@ -69,21 +70,21 @@ pub(crate) fn ask(asker: &Asker, file: &Path, project: &Project, store: &TrustSt
     asker.agrees(format!("Start them, now and as long as this file stays as it is? {answers}"), whole)
 }
 
-/// Returns what a user should know before saying yes, as far as it fits on the screen.
+/// Returns the text that precedes the question on trust, shortened to the height of the screen.
 pub(crate) fn question(file: &Path, project: &Project, store: &TrustStore) -> String {
     TrustQuestion::of(file, project, store).text
 }
 
-/// The text that is shown with the question.
+/// The description of a configuration file that precedes the question on trust.
 struct TrustQuestion {
     text: String,
-    /// `true` if nothing was left out.
+    /// `true` if the text was not shortened.
     is_whole: bool,
-    /// All lines, whole.
+    /// All lines of the description, not shortened.
     lines: Vec<String>,
 }
 
-/// Rows that the question and its answer take below what is shown.
+/// Rows of the screen to reserve for the question and its answer below the description.
 const ASKING: usize = 5;
 
 impl TrustQuestion {

@@ -92,7 +92,7 @@ pub(crate) fn run(args: &ConfigArgs) -> Result<(), Failure> {
     }
 }
 
-/// Sets a key, or a name of an endpoint or a model.
+/// Sets a key of the configuration document, or an entry of its tables of endpoints and models.
 fn put(document: &mut DocumentMut, key: &str, value: &str) -> Result<(), Failure> {
     if let Some(names) = file::names_of(key) {
         file::put(document, &names, value);
@@ -111,10 +111,10 @@ fn put(document: &mut DocumentMut, key: &str, value: &str) -> Result<(), Failure
     Ok(())
 }
 
-/// The name of a source, and its values; the environment has a name for each of its own.
+/// Name of a settings source and its values; `None` for the environment, where each variable has a name of its own.
 type ShownValues = (Option<String>, keys::Values);
 
-/// Returns all sources but flags, the strongest first.
+/// Returns the values of all settings sources except flags, in descending precedence.
 fn sources(args: &ShowArgs, path: &Path) -> Result<Vec<ShownValues>, Failure> {
     let (environment, content) = (Source::Environment.settings()?, file::read()?);
     let (base_url, model) = (args.base_url.clone(), args.model.clone());
@@ -146,7 +146,7 @@ fn sources(args: &ShowArgs, path: &Path) -> Result<Vec<ShownValues>, Failure> {
     Ok(sources)
 }
 
-/// Returns the settings that count if no source says anything.
+/// Returns the default settings, which apply if no source sets a key.
 fn built_in() -> Settings {
     let (turn, options) = (TurnConfig::default(), Options::default());
     Settings {
@@ -214,19 +214,19 @@ fn show(args: &ShowArgs, path: &Path) -> Result<(), Failure> {
     output::emit(&secrets_of(&text).hide(&text))
 }
 
-/// Returns the secrets in the URLs of a text, which are in quotation marks there.
+/// Returns the secrets in the URLs of a JSON or TOML text, where URLs are in quotation marks.
 fn secrets_of(text: &str) -> Secrets {
     let urls = text.split(['"', '\'']).filter(|part| part.contains("://"));
     // Inside a text of JSON the quotation mark after the URL is written `\"`.
     Secrets::new(urls.flat_map(|url| url_secrets(url.trim_end_matches('\\'))))
 }
 
-/// Returns a table as the file has it.
+/// Returns a table under this name as the TOML text of a configuration file.
 fn in_file(name: &str, table: &Item) -> String {
     let mut document = DocumentMut::new();
     document[name] = table.clone();
     format!("{}\n", document.to_string().trim())
 }
 
-/// An example of names for endpoints and models.
+/// Example in TOML of names for endpoints and models, for output.
 const NAMES_EXAMPLE: &str = include_str!("names_example.toml");

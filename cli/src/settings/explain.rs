@@ -43,7 +43,7 @@ pub(super) struct ExplainArgs {
 }
 
 impl ToolArgs {
-    /// Does a job with the tool, once the servers are there.
+    /// Starts the MCP servers and runs a function with their hub and the tool that these arguments name.
     fn with_tool(&self, job: impl FnOnce(&Hub, &Tool) -> Result<(), Failure>) -> Result<(), Failure> {
         let servers = ServerArgs { mcp_config: self.mcp_config.clone(), ..ServerArgs::default() };
         servers.with_hub(async move |hub| {
@@ -58,15 +58,15 @@ impl ToolArgs {
 /// A pattern that allows or denies tools.
 struct Pattern {
     text: String,
-    /// The key that it is the value of, and where that is set.
+    /// Name of the key that contains the pattern, and of the source that sets it.
     from: String,
     is_denial: bool,
-    /// It counts in `serve`, too.
+    /// `true` if the pattern applies to `serve` as well as to `chat`.
     is_in_serve: bool,
 }
 
 impl Pattern {
-    /// Returns `true` if the pattern denies some calls of the tool, depending on their arguments.
+    /// Returns `true` if the pattern denies only some calls of the tool, depending on their arguments.
     fn denies_some(&self, tool: &Tool) -> bool {
         let denies = |names: &str| Policy::default().deny(names).denies(tool.server.as_deref(), &tool.name);
         self.is_denial && conditions(&self.text).is_some_and(|(names, _)| denies(names))
@@ -76,14 +76,14 @@ impl Pattern {
         if self.is_denial { policy.deny(&self.text) } else { policy.allow(&self.text) }
     }
 
-    /// Returns `true` if this is the rule about a call, as a policy for this catalog reads it.
+    /// Returns `true` if this pattern, in a policy for this catalog, gives the rule that decides about a call.
     fn is(&self, rule: &Rule, (tool, arguments): (&Tool, Option<&Map<String, Value>>), catalog: &Catalog) -> bool {
         let alone = self.add_to(Policy::default()).in_catalog(catalog);
         alone.judge(tool.server.as_deref(), &tool.name, None, arguments).rule.as_ref() == Some(rule)
     }
 }
 
-/// Prints which rule decides about a call, or about the calls of a tool.
+/// Prints which rule in `chat` and in `serve` decides about a call, or about the calls of a tool.
 pub(super) fn explain(args: &ExplainArgs) -> Result<(), Failure> {
     let given = (!args.arguments.is_empty()).then(|| Given::read(&args.arguments)).transpose()?;
     let sources = Source::ALL.into_iter().map(|source| Ok((source, source.settings()?)));
@@ -118,7 +118,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Result<(), Failure> {
     })
 }
 
-/// Makes the current form of a tool the allowed one.
+/// Saves the current definition of a tool as the one that is allowed, and prints its changes.
 pub(super) fn accept(args: &ToolArgs) -> Result<(), Failure> {
     args.with_tool(|hub, tool| {
         let permissions = Permissions::of(hub.config().servers());
@@ -131,13 +131,13 @@ pub(super) fn accept(args: &ToolArgs) -> Result<(), Failure> {
     })
 }
 
-/// Returns the patterns of a server's own entry.
+/// Returns the `autoApprove` patterns in the configuration of a server, which apply to `chat` only.
 fn approved(server: &ServerConfig) -> impl Iterator<Item = Pattern> + '_ {
     let from = format!("autoApprove at {}", server.place);
     server.approved().map(move |text| Pattern { text, from: from.clone(), is_denial: false, is_in_serve: false })
 }
 
-/// Returns the patterns of a source of settings.
+/// Returns the `allow` and `deny` patterns of a settings source.
 fn of_settings((source, settings): &(Source, Settings)) -> Vec<Pattern> {
     let is_in_serve = *source != Source::Folder;
     let lists = [("allow", false, &settings.allow), ("deny", true, &settings.deny)];
@@ -147,7 +147,7 @@ fn of_settings((source, settings): &(Source, Settings)) -> Vec<Pattern> {
     patterns.collect()
 }
 
-/// Returns the decision on a call, and its rule.
+/// Returns a description of the decision on a call and of the rule that led to it.
 fn outcome(judged: &Judgement, from: Option<&str>, tool: &Tool, is_attended: bool) -> String {
     let unless_allowed = if is_attended { "you are asked" } else { "does not run" };
     let from = from.unwrap_or_default();
@@ -168,7 +168,7 @@ fn outcome(judged: &Judgement, from: Option<&str>, tool: &Tool, is_attended: boo
     }
 }
 
-/// Returns the decision after the output of untrusted servers, if it is another.
+/// Returns a line with the decision after output of untrusted servers; empty if that changes nothing.
 fn after_untrusted(
     sources: &[(Source, Settings)],
     patterns: &[Pattern],

@@ -16,22 +16,22 @@ use super::probed::{SavedProfile, wrong_in_probed};
 use super::wrong::{Wrong, read_item};
 use crate::base::{Failure, input, words};
 
-/// Path of the file below the home directory.
+/// Path of the configuration file below the home directory.
 const FILE: &str = ".config/toolgraft/config.toml";
 
-/// The tables that the program writes: what `probe` found, and what holds in a folder.
+/// Names of the tables that the program writes: results of `probe`, and the settings of folders.
 const OTHERS: [&str; 2] = ["probed", "folders"];
 
-/// Returns the file; `None` where there is no home.
+/// Returns the path of the user's configuration file; `None` if there is no home directory.
 pub(crate) fn path() -> Option<PathBuf> {
     Some(std::env::home_dir()?.join(FILE))
 }
 
-/// The content of the file.
+/// The content of the configuration file `config.toml`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ConfigToml {
-    /// The settings for all models and folders.
+    /// The settings for all models and folders, from the top-level keys.
     #[serde(skip)]
     pub(crate) settings: Settings,
     #[serde(flatten)]
@@ -40,17 +40,17 @@ pub(crate) struct ConfigToml {
     pub(super) folders: BTreeMap<String, Settings>,
 }
 
-/// Returns the content of the user's file; nothing is set where there is none.
+/// Returns the content of the user's configuration file; empty settings if there is no file.
 pub(crate) fn read() -> Result<ConfigToml, Failure> {
     path().map_or_else(|| Ok(ConfigToml::default()), |path| read_from(&path))
 }
 
-/// Returns the content of this file.
+/// Returns the content of the configuration file at this path.
 pub(super) fn read_from(path: &Path) -> Result<ConfigToml, Failure> {
     parsed(&text(path)?, path)
 }
 
-/// Returns the file's text; an empty file sets nothing, nor does one that is not there.
+/// Returns the text of the configuration file; an empty text if it does not exist.
 pub(super) fn text(path: &Path) -> Result<String, Failure> {
     if !path.exists() {
         return Ok(String::new());
@@ -59,7 +59,7 @@ pub(super) fn text(path: &Path) -> Result<String, Failure> {
     input::decode(read, &path.display().to_string())
 }
 
-/// Reads a text. What is wrong is said with its place, all of it at once.
+/// Parses the text of a configuration file. The failure lists all faults, each with its line number.
 pub(super) fn parsed(text: &str, path: &Path) -> Result<ConfigToml, Failure> {
     let tables = [&TABLES[..], &OTHERS].concat();
     let (settings, mut document) = parsed_with(text, path, &tables, &[])?;
@@ -68,7 +68,7 @@ pub(super) fn parsed(text: &str, path: &Path) -> Result<ConfigToml, Failure> {
     Ok(ConfigToml { settings, ..content })
 }
 
-/// Returns what is wrong in the tables that are no settings.
+/// Returns the faults in the tables of endpoints, models, folders and probe results.
 fn wrong_in_tables(document: &Table) -> Vec<Wrong> {
     let folders = document.get("folders").and_then(Item::as_table_like).into_iter().flat_map(|table| table.iter());
     let of_folder = |(folder, item): (&str, &Item)| {
@@ -84,7 +84,7 @@ fn wrong_in_tables(document: &Table) -> Vec<Wrong> {
     names.chain(probed).chain(folders.flat_map(of_folder)).collect()
 }
 
-/// Returns where a key is in the text; of an array of tables the next key is the number of one.
+/// Returns the byte range of the entry that a path of keys leads to; in an array of tables a key is an index.
 fn span(item: &Item, keys: &[&str]) -> Option<Range<usize>> {
     let (key, below) = keys.split_first()?;
     if let Item::ArrayOfTables(tables) = item {
@@ -94,8 +94,8 @@ fn span(item: &Item, keys: &[&str]) -> Option<Range<usize>> {
     span(inner, below).or_else(|| key.span())
 }
 
-/// Reads a text that has further keys of its `own`, and that may not have those that are `refused`,
-/// each with the remedy. The document is handed back for its own keys.
+/// Parses a configuration text with further top-level keys (`own`), and without the `refused` keys, each given with its
+/// remedy. Returns the settings, and the document for the caller's own keys.
 pub(crate) fn parsed_with(
     text: &str,
     path: &Path,
@@ -136,10 +136,10 @@ pub(crate) fn parsed_with(
         .map_err(|e| Failure::usage(format!("{name}: {}", e.message().trim_end())))
 }
 
-/// Returns the text as it can be edited.
+/// Parses a text as an editable TOML document.
 ///
 /// # Errors
-/// It is no TOML.
+/// The text is not valid TOML; the message contains the line number.
 pub(super) fn document(text: &str, path: &Path) -> Result<DocumentMut, Failure> {
     text.parse().map_err(|e: toml_edit::TomlError| {
         let at = e.span().map_or(0, |span| span.start);
@@ -148,12 +148,11 @@ pub(super) fn document(text: &str, path: &Path) -> Result<DocumentMut, Failure> 
     })
 }
 
-/// Changes the file, whose comments and order stay. What is wrong in it is said before anything is written: a file that
-/// is wrong is mended by hand, not written over. But a change that takes something away, which may be what is wrong,
-/// `repairs` it.
+/// Changes the configuration file and preserves its comments and order. A file with faults is left for the user to
+/// correct by hand, unless the change `repairs` it, by removing an entry that may be the fault.
 ///
 /// # Errors
-/// The file cannot be read or written, or is wrong.
+/// The file cannot be read or written, or has faults before or after the change.
 pub(super) fn edit(
     path: &Path,
     repairs: bool,
@@ -175,7 +174,7 @@ pub(super) fn edit(
         .map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
 
-/// Returns the failure for a problem with the file.
+/// Returns a failure with the path of the configuration file and a problem.
 pub(super) fn unfit(path: &Path, why: impl std::fmt::Display) -> Failure {
     Failure::usage(format!("{}: {}", path.display(), why.to_string().trim_end()))
 }
@@ -195,10 +194,10 @@ pub(super) fn unknown(key: &str) -> String {
     }
 }
 
-/// Reads the value of a key.
+/// Reads the TOML value of a settings key, and returns settings with only this key.
 ///
 /// # Errors
-/// There is no such key, or it may not have this value.
+/// There is no such key, or the value is invalid for it; the message contains an example.
 pub(super) fn read_key(key: &str, item: &Item) -> Result<Settings, String> {
     let example = known(key).ok_or_else(|| unknown(key))?.example;
     let mut table = Table::new();
@@ -207,7 +206,7 @@ pub(super) fn read_key(key: &str, item: &Item) -> Result<Settings, String> {
         .map_err(|(_, problem)| format!("{key}: {problem}: write, for instance, {key} = {example}"))
 }
 
-/// Returns a value of the command line: a text needs no quotation marks.
+/// Returns a value from the command line as TOML. A text needs no quotation marks, and one text is accepted for a list.
 pub(super) fn toml_value(key: &str, text: &str) -> Result<Value, Failure> {
     let fits_key = |value: &Value| read_key(key, &Item::Value(value.clone())).map(drop);
     let as_it_is = text.parse::<Value>().ok();
@@ -223,20 +222,20 @@ pub(super) fn toml_value(key: &str, text: &str) -> Result<Value, Failure> {
     }
 }
 
-/// Returns the settings that one key has with a value of the command line.
+/// Returns settings in which only this key is set, to a value from the command line.
 pub(crate) fn one(key: &str, text: &str) -> Result<Settings, Failure> {
     read_key(key, &Item::Value(toml_value(key, text)?)).map_err(Failure::usage)
 }
 
-/// Returns the names of a key below a table of names: `endpoints.NAME.KEY`, `models.NAME`; `None` for another key. A
-/// model's name may have dots.
+/// Splits `endpoints.NAME.KEY` or `models.NAME` into its parts; `None` for any other key. The name of a model may
+/// contain dots.
 pub(super) fn names_of(key: &str) -> Option<Vec<&str>> {
     let parts = if key.starts_with("models.") { 2 } else { 3 };
     let names: Vec<&str> = key.splitn(parts, '.').collect();
     (names.len() > 1 && TABLES.contains(&names[0])).then_some(names)
 }
 
-/// Puts a text below these names.
+/// Sets the entry at a path of keys to a text, and adds the tables that are missing on the path.
 pub(super) fn put(document: &mut DocumentMut, names: &[&str], text: &str) {
     let mut table = document.as_table_mut();
     let (last, tables) = names.split_last().unwrap_or((&"", &[]));
@@ -253,7 +252,7 @@ pub(super) fn put(document: &mut DocumentMut, names: &[&str], text: &str) {
     table[last] = toml_edit::value(text);
 }
 
-/// Removes the entry with these names, and the tables that are empty then.
+/// Removes the entry at a path of keys and the tables that are empty then; returns `true` if there was one.
 pub(super) fn take(table: &mut toml_edit::Table, names: &[&str]) -> bool {
     let Some((name, below)) = names.split_first() else { return false };
     if below.is_empty() {

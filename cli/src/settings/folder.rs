@@ -12,27 +12,27 @@ use super::file;
 use super::keys::{Settings, Values, is_set};
 use crate::base::Failure;
 
-/// The working directory, and where its settings are kept.
+/// The working directory and the configuration file that contains its settings.
 pub(crate) struct Folder {
-    /// `None` where there is no home.
+    /// Path of the configuration file; `None` if there is no home directory.
     file: Option<PathBuf>,
     place: String,
 }
 
 impl Folder {
-    /// The working directory.
+    /// Returns the current working directory as a key for its settings.
     pub(crate) fn here() -> Self {
         let place = std::env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
         Folder { file: file::path(), place: place.display().to_string() }
     }
 
-    /// Returns the settings of this folder.
+    /// Returns the saved settings of the working directory.
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
         let content = self.file.as_deref().map(file::read_from).transpose()?;
         Ok(content.and_then(|mut content| content.folders.remove(&self.place)).unwrap_or_default())
     }
 
-    /// Changes what holds here from the next start on.
+    /// Changes the saved settings of the working directory, which apply to chats that start there later.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Values)) -> Result<(), Failure> {
         let file = self.file.as_deref().ok_or_else(|| Failure::job("there is no home directory to keep it in"))?;
         // Read again: another conversation may have changed it.

@@ -13,7 +13,7 @@ use toolgraft::message::{CarryReasoning, FencedCalls, ReasoningMode};
 use toolgraft::prompt::Listing;
 use toolgraft::tools::ToolsMode;
 
-/// A key: its name, its effect, a value that it may have, and who reads it.
+/// A settings key: its name, its effect, an example of its value, and the commands that read it.
 pub(super) struct Key {
     pub(super) name: &'static str,
     pub(super) does: &'static str,
@@ -21,29 +21,29 @@ pub(super) struct Key {
     pub(super) read_by: &'static [Reader],
 }
 
-/// A command, or several that read the same keys.
+/// A command, or a group of commands, that reads a settings key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
-    /// `chat` and `up`.
+    /// The commands `chat` and `up`.
     Talk,
     Chat,
-    /// A conversation at its start: `/set` cannot change the key.
+    /// `chat` at its start: `/set` cannot change the key.
     AtStart,
-    /// `serve` and `launch`.
+    /// The commands `serve` and `launch`.
     Served,
     Serve,
     Launch,
     Prompt,
     Probe,
-    /// `replay` and `extract`.
+    /// The commands `replay` and `extract`.
     Parse,
     Replay,
 }
 
-/// The declaration of all keys.
+/// Declares the settings keys: the struct `Settings` and the table `KEYS` with their descriptions.
 macro_rules! settings {
     ($($(#[$attribute:meta])* $key:ident: $type:ty = $example:literal, $does:literal [$($reader:ident)*];)*) => {
-        /// The values of one source.
+        /// The values of the settings that one source sets; `None` or an empty list for those that it does not set.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub(crate) struct Settings { $($(#[$attribute])* pub(crate) $key: $type,)* }
@@ -53,7 +53,7 @@ macro_rules! settings {
         )*];
 
         impl Settings {
-            /// Takes the value of one key from others.
+            /// Copies the value of the key with this name from other settings.
             pub(crate) fn take(&mut self, key: &str, from: &Settings) {
                 match key {
                     $(stringify!($key) => self.$key.clone_from(&from.$key),)*
@@ -61,7 +61,7 @@ macro_rules! settings {
                 }
             }
 
-            /// Takes the values of a weaker source where these have none.
+            /// Fills in the keys that are not set from a source of lower precedence; lists are joined.
             pub(crate) fn over(&mut self, weaker: &Settings) {
                 $(self.$key.over(&weaker.$key);)*
             }
@@ -147,22 +147,22 @@ settings! {
     sessions: Option<bool> = "true", "save conversations automatically" [];
 }
 
-/// Returns the key of this name.
+/// Returns the table entry of a settings key; `None` if there is no such key.
 pub(super) fn known(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-/// Returns the names of the keys that one of these reads.
+/// Returns the names of the settings keys that at least one of these commands reads.
 pub(crate) fn keys_of(readers: &[Reader]) -> Vec<&'static str> {
     let is_read = |key: &&Key| key.read_by.iter().any(|reader| readers.contains(reader));
     KEYS.iter().filter(is_read).map(|key| key.name).collect()
 }
 
-/// Keys of [`Settings`] with their values, as JSON has them.
+/// Settings by key, with their values as JSON.
 pub(crate) type Values = Map<String, Value>;
 
 impl Settings {
-    /// Returns the values of the keys that are set.
+    /// Returns the keys that are set, with their values as JSON.
     pub(crate) fn values(&self) -> Values {
         let values = serde_json::to_value(self).ok().and_then(|values| values.as_object().cloned());
         let mut values = values.unwrap_or_default();
@@ -171,17 +171,17 @@ impl Settings {
     }
 }
 
-/// Returns `true` if a value sets anything.
+/// Returns `true` if a JSON value sets its key: it is neither `null` nor an empty list.
 pub(super) fn is_set(value: &Value) -> bool {
     !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
 }
 
-/// Returns the names of all keys.
+/// Returns the names of all settings keys.
 pub(crate) fn key_names() -> impl Iterator<Item = &'static str> {
     KEYS.iter().map(|key| key.name)
 }
 
-/// The condition on which images of tools go to the model.
+/// Setting for sending images from tool results to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Images {
@@ -190,7 +190,7 @@ pub(crate) enum Images {
     Never,
 }
 
-/// The display of reasoning.
+/// Display mode of the model's reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReasoningDisplay {
@@ -199,17 +199,17 @@ pub(crate) enum ReasoningDisplay {
     Hidden,
 }
 
-/// The display of calls and their results at a terminal.
+/// Display mode of calls and their results at a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CallDisplay {
-    /// In boxes.
+    /// Each call and result in a box.
     Box,
-    /// In a line each, which a command opens; what went wrong and what is asked about in a box all the same.
+    /// Each call and result in one line, which a command expands; failures and calls that need approval are in boxes.
     Line,
 }
 
-/// A value that a stronger source may have, or may leave to a weaker one.
+/// A setting that is filled in from a source of lower precedence.
 trait Layer: Sized {
     fn over(&mut self, weaker: &Self);
 }
@@ -222,7 +222,7 @@ impl<T: Clone> Layer for Option<T> {
     }
 }
 
-/// Patterns of all sources are joined.
+/// Lists are joined: the patterns of the source of lower precedence come first.
 impl Layer for Vec<String> {
     fn over(&mut self, weaker: &Self) {
         self.splice(0..0, weaker.iter().cloned());

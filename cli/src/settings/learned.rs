@@ -15,7 +15,7 @@ use crate::base::state;
 
 const FILE: &str = "learned.json";
 
-/// Entries that are kept; the oldest go.
+/// Maximum number of saved entries; the oldest are removed.
 const MOST: usize = 200;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -25,18 +25,20 @@ struct LearnedEntry {
     learned: Learned,
 }
 
-/// Returns the findings on this endpoint.
+/// Returns the saved results about native calls of all models at this endpoint.
 pub(crate) fn at(endpoint: &str) -> Vec<Learned> {
     let entries: Vec<LearnedEntry> = state::read(FILE);
     entries.into_iter().filter(|entry| entry.endpoint == place(endpoint)).map(|entry| entry.learned).collect()
 }
 
-/// Returns the finding on the model's native calls with this version of its server: `Some(None)` if they work.
+/// Returns the saved result about a model's native calls with this server version: `None` if there is none,
+/// `Some(None)` if they work.
 pub(crate) fn found(endpoint: &str, model: &str, version: &str) -> Option<Option<NativeFault>> {
     Learned::found(&at(endpoint), model, version)
 }
 
-/// The store of findings on an endpoint's models: trials read it and save their results in it, for other programs.
+/// Saved results on native calls at the endpoint with this URL; trials read and add results, which other processes use
+/// as well.
 struct LearnedTrials(String);
 
 impl NativeTrials for LearnedTrials {
@@ -49,12 +51,13 @@ impl NativeTrials for LearnedTrials {
     }
 }
 
-/// Returns the store for trials of native calls at this endpoint.
+/// Returns the storage for trials of native calls at this endpoint.
 pub(crate) fn trials(endpoint: &str) -> Arc<dyn NativeTrials> {
     Arc::new(LearnedTrials(endpoint.to_owned()))
 }
 
-/// Returns the findings on the model with this version of its server. A chat's new findings are saved.
+/// Returns the known faults of native calls of a model with this server version; faults found later are saved. Empty
+/// without a version.
 pub(crate) fn ways(endpoint: &str, model: &str, version: Option<&str>) -> KnownWays {
     let Some(version) = version.map(str::to_owned) else { return KnownWays::default() };
     let (place, name, its) = (endpoint.to_owned(), model.to_owned(), version.clone());
@@ -70,7 +73,7 @@ pub(crate) fn ways(endpoint: &str, model: &str, version: Option<&str>) -> KnownW
     known
 }
 
-/// Keeps what was learned of this endpoint. What cannot be written is learned again.
+/// Saves a result about native calls at this endpoint. A write error is ignored, since the result can be found again.
 pub(crate) fn keep(endpoint: &str, learned: Learned) {
     let entry = LearnedEntry { endpoint: place(endpoint), learned };
     state::change(FILE, |entries: &mut Vec<LearnedEntry>| {

@@ -24,10 +24,10 @@ use super::variables::variable;
 use super::wrong::{Fault, Wrong, read_item};
 use crate::base::{Failure, words::near};
 
-/// The tables of the file that hold names.
+/// Names of the tables in the configuration file that define names for endpoints and models.
 pub(super) const TABLES: [&str; 2] = ["endpoints", "models"];
 
-/// All names of the file.
+/// The names for endpoints and models in the configuration file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Names {
@@ -35,34 +35,35 @@ pub(crate) struct Names {
     models: BTreeMap<String, String>,
 }
 
-/// An endpoint with a name.
+/// The definition of a named endpoint.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Named {
     url: String,
-    /// A command that prints the endpoint's key in the first line: a keyring's program, a password manager.
+    /// Shell command that prints the endpoint's API key in its first line, such as a password manager.
     key_command: Option<String>,
-    /// The environment variable that holds its key.
+    /// Name of the environment variable that contains the endpoint's API key.
     key_variable: Option<String>,
-    /// The model that is asked where none is named.
+    /// Default model of this endpoint, if none is requested.
     model: Option<String>,
 }
 
-/// The endpoint and the model, once names are resolved.
+/// An endpoint and a model, after names are resolved to a URL and a model id.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Place {
-    /// The name of the endpoint, if it has one.
+    /// Name of the endpoint in the configuration file; `None` if it was given by its URL or not at all.
     pub(crate) called: Option<String>,
     pub(crate) url: Option<String>,
     pub(crate) model: Option<String>,
-    /// The key that was given, or the endpoint's own.
+    /// API key: the given one, or that of the named endpoint.
     pub(crate) key: Option<String>,
-    /// The certificates that the endpoint is verified with.
+    /// Certificates with which the endpoint's TLS certificate is verified.
     pub(crate) trust: Trust,
 }
 
 impl Place {
-    /// Returns the key for an endpoint that somebody named: the one of its name, else that of the variable.
+    /// Returns the API key: the known one; else, if the endpoint was given by a URL, that of this environment variable.
+    /// `None` for a named endpoint without a key of its own.
     pub(crate) fn key_or(&self, name: &str) -> Option<String> {
         // An endpoint with a name has its own key or none: the variable's is that of another.
         self.key.clone().or_else(|| variable(name).filter(|_| self.url.is_some() && self.called.is_none()))
@@ -70,11 +71,11 @@ impl Place {
 }
 
 impl Names {
-    /// Resolves the names of an endpoint and a model, and reads the key. An endpoint that is named before the model
-    /// takes precedence over a URL.
+    /// Resolves the names of an endpoint and a model, and reads the API key of a named endpoint. An endpoint in the
+    /// model's name (`NAME:MODEL`) takes precedence over the URL.
     ///
     /// # Errors
-    /// No endpoint has the name; the endpoint's key cannot be had.
+    /// No endpoint has this name, or its API key cannot be read.
     pub(crate) fn resolve(&self, place: Place) -> Result<Place, Failure> {
         let mut place = self.locate(place)?;
         if let Some(called) = place.called.as_deref().filter(|_| place.key.is_none()) {
@@ -83,10 +84,10 @@ impl Names {
         Ok(place)
     }
 
-    /// Returns the same without looking for a key.
+    /// Resolves the names of an endpoint and a model without reading the API key.
     ///
     /// # Errors
-    /// No endpoint has the name.
+    /// No endpoint has this name.
     pub(crate) fn locate(&self, place: Place) -> Result<Place, Failure> {
         let Place { url, model, key, trust, .. } = place;
         let (endpoint, model) = self.of_model(model.as_deref());
@@ -104,7 +105,8 @@ impl Names {
         })
     }
 
-    /// Returns the name of the endpoint, if the model's name begins with one, and the model.
+    /// Splits a model's name, after resolving a short name, into the name of an endpoint, if it has such a prefix, and
+    /// the model id.
     fn of_model<'a>(&'a self, model: Option<&'a str>) -> (Option<&'a str>, Option<&'a str>) {
         let model = model.map(|name| self.models.get(name).map_or(name, String::as_str));
         match model.and_then(|model| model.split_once(':')) {
@@ -116,12 +118,12 @@ impl Names {
         }
     }
 
-    /// Returns the names of all endpoints.
+    /// Returns the names of all named endpoints.
     pub(crate) fn endpoints(&self) -> impl Iterator<Item = &str> {
         self.endpoints.keys().map(String::as_str)
     }
 
-    /// Returns the other names of an endpoint's model.
+    /// Returns the short names that mean this model at this endpoint.
     pub(crate) fn of<'a>(&'a self, endpoint: Option<&'a str>, model: &'a str) -> impl Iterator<Item = &'a str> {
         let is_meant = move |meant: &str| match self.of_model(Some(meant)) {
             (None, meant) => meant == Some(model),
@@ -130,7 +132,7 @@ impl Names {
         self.models.iter().filter(move |(_, meant)| is_meant(meant)).map(|(name, _)| name.as_str())
     }
 
-    /// Returns the other names of models.
+    /// Returns the short names of all models.
     pub(crate) fn models(&self) -> impl Iterator<Item = &str> {
         self.models.keys().map(String::as_str)
     }
@@ -144,7 +146,7 @@ impl Names {
     }
 }
 
-/// Returns what is wrong in a table of names; nothing for another table.
+/// Returns the faults in the table `endpoints` or `models`; empty for any other table.
 pub(super) fn wrong_in_names(table: &str, item: &Item) -> Vec<Wrong> {
     let check: fn(&Item) -> Result<(), Fault> = match table {
         "endpoints" => |item| match read_item::<Named>(item)? {
@@ -169,14 +171,14 @@ pub(super) fn wrong_in_names(table: &str, item: &Item) -> Vec<Wrong> {
     entries.iter().filter_map(problem).collect()
 }
 
-/// Returns `true` if a word is a name rather than a URL or an address.
+/// Returns `true` if a word can be the name of an endpoint, and is neither a URL nor an address.
 fn is_name(word: &str) -> bool {
     // Any other URL or address has a dot, a slash or a colon.
     word != "localhost" && !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
 }
 
 impl Named {
-    /// Returns its key; `None` where it needs none.
+    /// Returns the API key of the named endpoint; `None` if none is configured.
     fn key(&self, name: &str) -> Result<Option<String>, Failure> {
         let failed = |why: String| Failure::usage(format!("endpoint {name}: {why}"));
         if let Some(command) = &self.key_command {
@@ -189,7 +191,7 @@ impl Named {
     }
 }
 
-/// Returns the first line that a shell's command prints. It may ask on the terminal.
+/// Runs a shell command and returns the first line of its output. The command may prompt on the terminal.
 fn printed(command: &str) -> Result<String, String> {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut run = Command::new(shell);

@@ -20,8 +20,8 @@ pub(crate) struct OfferArgs {
 }
 
 impl Settings {
-    /// Chooses the call syntax of a file, if there is one. Who names a syntax, or a way to calls in it, wants it to be
-    /// taught.
+    /// Selects the dialect of a file, if one was given. With any selected dialect, or the strategy `measured`, tools
+    /// are offered by prompt unless another way is set.
     pub(crate) fn teach(&mut self, of_file: Option<Dialect>) {
         self.dialect = of_file.or(self.dialect);
         if self.dialect.is_some() || self.way == Some(Way::Measured) {

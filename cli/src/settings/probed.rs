@@ -10,7 +10,7 @@ use toolgraft::tools::ToolsMode;
 
 use super::wrong::{self, Wrong};
 
-/// The saved settings of a model; `None` leaves a setting to the built-in profile.
+/// The settings that `probe` saved for a model; `None` leaves a setting to the built-in profile.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SavedProfile {
@@ -20,15 +20,15 @@ pub(crate) struct SavedProfile {
     pub(crate) dialect: Option<Dialect>,
     pub(crate) prompt_style: Option<PromptStyle>,
     pub(crate) listing: Option<Listing>,
-    /// The setting for constraining answers to a structure, if one is due.
+    /// Setting for constraining answers by a grammar or schema; `None` if the saved strategy needs none.
     pub(crate) constrain: Option<Constrain>,
     /// Strategy for deciding whether to call a tool.
     pub(crate) way: Option<Way>,
-    /// Logarithm of the probability from which on a message is to be a call.
+    /// Minimum logarithm of the probability with which a message counts as a call.
     pub(crate) call_threshold: Option<f64>,
 }
 
-/// Returns what is wrong in the tables.
+/// Returns the faults in the `[[probed]]` tables of the configuration file.
 pub(super) fn wrong_in_probed(item: &Item) -> Vec<Wrong> {
     let key = "probed".to_owned();
     let Some(tables) = item.as_array_of_tables() else {

@@ -12,10 +12,10 @@ use toolgraft::message::TokenCounter;
 use toolgraft::prompt::{Listed, Listing, Options, Template};
 
 impl Settings {
-    /// Returns the options of the prompt for a model of this profile, whose style is this unless the settings say another.
+    /// Returns the options of the prompt for a model with this profile; `style` applies unless the settings set one.
     ///
     /// # Errors
-    /// A file that the settings name cannot be read.
+    /// A file that the settings name (system text, templates) cannot be read.
     pub(crate) fn prompt_options(&self, profile: &Profile, style: PromptStyle) -> Result<Options, Failure> {
         let defaults = Options::for_profile(profile).with_style(style);
         let (dialect, lang) = (self.dialect.unwrap_or(defaults.dialect), self.lang.unwrap_or(defaults.lang));
@@ -23,8 +23,8 @@ impl Settings {
         Ok(self.listed(defaults)?.with_dialect(dialect).with_lang(lang).with_system(system))
     }
 
-    /// Returns the options with what these say of the list of tools. Reads the templates; what is wrong in them shows
-    /// when a prompt is made of the options.
+    /// Returns the options with the settings for the list of tools applied. Template files are read here; faults in
+    /// them are reported when the prompt is composed.
     pub(crate) fn listed(&self, options: Options) -> Result<Options, Failure> {
         let given = self.describe.map(|most| if most == 0 { usize::MAX } else { most });
         let described = given.or(options.description_chars);
@@ -39,7 +39,8 @@ impl Settings {
     }
 }
 
-/// Returns the system text, which may be in a file. What is wrong is said with the source that names the file.
+/// Returns the user's system text, which may be read from a file (`@FILE`). The failure names the settings source that
+/// refers to the file.
 fn system_text(said: &str) -> Result<String, Failure> {
     input::text_or_file(said).map_err(|failure| match settings::source_of("system", said) {
         Some(source) => Failure::usage(format!("{source}: {}", failure.message())),
@@ -68,14 +69,14 @@ fn templates(path: &Path) -> Result<Vec<Template>, Failure> {
     files.into_iter().map(read).collect()
 }
 
-/// Says what a budget did to the list of tools; `None` without a budget.
+/// Returns a line on how the list of tools was shortened to fit its token budget; `None` without a budget.
 pub(crate) fn fitted(listed: &Listed) -> Option<String> {
     let budget = listed.budget?;
     let rest = if listed.count(Listing::Index) > 0 { " (describe_tool gives the rest)" } else { "" };
     Some(format!("tools: {} of {budget} tokens; {listed}{rest}", listed.tokens))
 }
 
-/// Says what to do about a list that does not fit its budget; `None` where it fits.
+/// Returns a warning with a remedy if the list of tools exceeds its token budget; `None` if it fits.
 pub(crate) fn over_budget(listed: &Listed) -> Option<String> {
     let budget = listed.budget.filter(|_| listed.is_over_budget())?;
     Some(format!(
@@ -85,7 +86,8 @@ pub(crate) fn over_budget(listed: &Listed) -> Option<String> {
     ))
 }
 
-/// Returns the same as JSON: `tokens`, `budget`, the number of tools in each style, and of those that are not listed.
+/// Returns the size of a list of tools as JSON: `tokens`, `budget`, the number of tools in each form, and `unlisted`,
+/// the number of omitted ones.
 pub(crate) fn as_json(listed: &Listed) -> Value {
     let mut object = Map::new();
     object.insert("tokens".to_owned(), listed.tokens.into());

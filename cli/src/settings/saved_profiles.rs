@@ -28,23 +28,24 @@ use super::keys::Settings;
 pub(crate) use super::probed::SavedProfile;
 use crate::base::Failure;
 
-/// Returns the time at which the file was written; `None` if there is none.
+/// Returns the time at which the configuration file was last written; `None` if there is no file.
 pub(crate) fn written() -> Option<SystemTime> {
     std::fs::metadata(path()?).and_then(|file| file.modified()).ok()
 }
 
-/// Returns the saved profile of a model at an endpoint, or else that of the model anywhere; `None` if there is neither.
+/// Returns the saved profile of a model at an endpoint, or else the one saved for the model at any endpoint; `None` if
+/// there is neither.
 ///
 /// # Errors
-/// The file cannot be read, or holds what it may not.
+/// The configuration file cannot be read or has faults.
 pub(crate) fn find(endpoint: Option<&str>, model: &str) -> Result<Option<SavedProfile>, Failure> {
     Ok(fitting(&file::read()?.probed, endpoint, model).cloned())
 }
 
-/// Returns the saved profiles of each model at an endpoint, or else of the model anywhere.
+/// Returns one saved profile for each model that has one for this endpoint or for any endpoint.
 ///
 /// # Errors
-/// The file cannot be read, or holds what it may not.
+/// The configuration file cannot be read or has faults.
 pub(crate) fn all_at(endpoint: &str) -> Result<Vec<SavedProfile>, Failure> {
     Ok(each_at(&file::read()?.probed, endpoint))
 }
@@ -54,7 +55,8 @@ fn each_at(kept: &[SavedProfile], endpoint: &str) -> Vec<SavedProfile> {
     names.into_iter().filter_map(|name| fitting(kept, Some(endpoint), name).cloned()).collect()
 }
 
-/// Returns the one for the model at the endpoint, or else for the model anywhere.
+/// Returns the saved profile for the model at the endpoint, or else one that applies at any endpoint; without an
+/// endpoint, any profile of the model.
 fn fitting<'a>(kept: &'a [SavedProfile], endpoint: Option<&str>, model: &str) -> Option<&'a SavedProfile> {
     let of_model = || kept.iter().filter(|kept| kept.name == model);
     let is_here =
@@ -62,7 +64,8 @@ fn fitting<'a>(kept: &'a [SavedProfile], endpoint: Option<&str>, model: &str) ->
     of_model().find(is_here).or_else(|| of_model().find(|kept| kept.endpoint.is_none() || endpoint.is_none()))
 }
 
-/// Returns an endpoint's URL in one spelling: without a slash at its end, and this machine by one name.
+/// Returns an endpoint's URL in a normalized spelling: no slash at its end, scheme and host in lower case, and
+/// `localhost` for each address of this computer.
 pub(crate) fn place(url: &str) -> String {
     let url = url.trim_end_matches('/');
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
@@ -76,10 +79,10 @@ pub(crate) fn place(url: &str) -> String {
     format!("{}://{host}{path}", scheme.to_ascii_lowercase())
 }
 
-/// Keeps a profile, in place of what was kept of the same model at the same endpoint.
+/// Saves a profile in the configuration file, in place of one of the same model at the same endpoint.
 ///
 /// # Errors
-/// The file cannot be read or written, or is no such file: it stays as it is.
+/// The file cannot be read or written, or has faults; it is then left unchanged.
 pub(crate) fn save(path: &Path, profile: &SavedProfile) -> Result<(), Failure> {
     file::edit(path, false, |document| {
         let tables = document.entry("probed").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
@@ -99,12 +102,12 @@ pub(crate) fn save(path: &Path, profile: &SavedProfile) -> Result<(), Failure> {
 }
 
 impl SavedProfile {
-    /// Returns the table as it is written.
+    /// Returns the saved profile as a TOML table with its header `[[probed]]`.
     pub(crate) fn text(&self) -> String {
         format!("[[probed]]\n{}", self.table())
     }
 
-    /// Returns the settings that are kept, with their values.
+    /// Returns the saved settings as pairs of key and value, without the name and the endpoint.
     pub(crate) fn kept(&self) -> Vec<(String, String)> {
         let table = self.table();
         let settings = table.iter().filter(|(key, _)| !["name", "endpoint"].contains(key));
@@ -118,7 +121,7 @@ impl SavedProfile {
         toml_edit::ser::to_document(self).map(DocumentMut::into_table).unwrap_or_default()
     }
 
-    /// Sets what is kept, and nothing else: what an earlier probe found is gone.
+    /// Replaces the content of an existing table with this profile; keys that it does not set are removed.
     fn write_into(&self, table: &mut Table) {
         let kept = self.table();
         table.retain(|key, _| kept.contains_key(key));
@@ -128,7 +131,7 @@ impl SavedProfile {
     }
 }
 
-/// The settings that `toolgraft probe` found.
+/// Converts the settings that `toolgraft probe` saved.
 impl From<&SavedProfile> for Settings {
     fn from(saved: &SavedProfile) -> Self {
         let SavedProfile { tools_mode, dialect, prompt_style, listing, constrain, way, call_threshold, .. } = *saved;

@@ -16,7 +16,7 @@ pub(crate) struct SetArgs {
     set: Vec<Setting>,
 }
 
-/// One key with its value.
+/// A settings key with its value, from `--set`.
 #[derive(Debug, Clone)]
 struct Setting {
     key: String,
@@ -29,12 +29,12 @@ fn setting(text: &str) -> Result<Setting, String> {
     one(&key, value).map(|value| Setting { key, value }).map_err(|failure| failure.message().to_owned())
 }
 
-/// Returns `true` if the table has this key.
+/// Returns `true` if a settings key has this name.
 pub(crate) fn is_key(name: &str) -> bool {
     known(name).is_some()
 }
 
-/// Returns the keys, each with what it does, its variable and a value that it may have, for `--help-all`.
+/// Returns the help text on all settings keys, each with an example value and its effect, for `--help-all`.
 pub(crate) fn keys_text() -> String {
     let of = |key: &super::keys::Key| {
         let does = key.does.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -48,16 +48,16 @@ pub(crate) fn keys_text() -> String {
     )
 }
 
-/// Returns the names of the keys that can change while a conversation goes on.
+/// Returns the names of the settings keys that `/set` can change during a conversation.
 pub(crate) fn changeable_keys() -> Vec<&'static str> {
     let at_start = keys_of(&[Reader::AtStart]);
     keys_of(&[Reader::Talk, Reader::Chat]).into_iter().filter(|key| !at_start.contains(key)).collect()
 }
 
-/// Reads a key and its value for a conversation that goes on.
+/// Reads a key and a value that `/set` sets during a conversation.
 ///
 /// # Errors
-/// The value is none of the key, or the key cannot change now; the message says how it is set instead.
+/// The value is invalid for the key, or the key cannot change during a conversation; the message contains the remedy.
 pub(crate) fn changed(key: &str, value: &str) -> Result<Settings, Failure> {
     if changeable_keys().contains(&key) {
         return one(key, value);
@@ -78,11 +78,11 @@ pub(crate) fn changed(key: &str, value: &str) -> Result<Settings, Failure> {
 }
 
 impl SetArgs {
-    /// Returns what a command's options say, with these keys where the options say nothing. Of a key that is set twice
-    /// the later value counts.
+    /// Returns the settings of a command's options, filled in with those of `--set`. If a key is set twice, the later
+    /// value applies.
     ///
     /// # Errors
-    /// A key that none of the readers has a use for.
+    /// `--set` has a key that none of these readers uses.
     pub(crate) fn under(&self, mut options: Settings, readers: &[Reader]) -> Result<Settings, Failure> {
         let taken = keys_of(readers);
         if let Some(Setting { key, .. }) = self.set.iter().find(|setting| !taken.contains(&setting.key.as_str())) {

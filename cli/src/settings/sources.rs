@@ -7,27 +7,27 @@ use super::variables::variable;
 use crate::base::{Failure, output};
 use serde_json::Value;
 
-/// A source of settings beside the options.
+/// A source of settings other than command-line options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     Environment,
-    /// The settings that hold in the working directory.
+    /// The saved settings of the working directory.
     Folder,
-    /// `config.toml`.
+    /// The user's configuration file, `config.toml`.
     File,
 }
 
 impl Source {
-    /// All of them, the strongest first.
+    /// All settings sources, in descending precedence.
     pub(crate) const ALL: [Source; 3] = [Source::Environment, Source::Folder, Source::File];
 
-    /// Those of a command that holds no conversation in the working directory.
+    /// The settings sources of commands other than chats, which ignore the settings of the working directory.
     pub(crate) const EVERYWHERE: [Source; 2] = [Source::Environment, Source::File];
 
-    /// Reads its settings.
+    /// Reads the settings that this source sets.
     ///
     /// # Errors
-    /// A variable has a value that its key may not have; the file cannot be read, or holds what it may not.
+    /// An environment variable has an invalid value, or the configuration file cannot be read or has faults.
     pub(crate) fn settings(self) -> Result<Settings, Failure> {
         match self {
             Source::Environment => environment(),
@@ -36,7 +36,7 @@ impl Source {
         }
     }
 
-    /// Returns the name of a key in this source, for messages.
+    /// Returns the name of a settings key in this source, for messages.
     pub(super) fn name(self, key: &str) -> String {
         match self {
             Source::Environment => variable_of(key),
@@ -47,10 +47,10 @@ impl Source {
 }
 
 impl Settings {
-    /// Returns these settings with those of the sources where they say nothing; the strongest source comes first.
+    /// Returns these settings, filled in from the sources, which are in descending precedence.
     ///
     /// # Errors
-    /// As those of [`Source::settings`].
+    /// An environment variable has an invalid value, or the configuration file cannot be read or has faults.
     pub(crate) fn resolve(mut self, sources: &[Source]) -> Result<Self, Failure> {
         for source in sources {
             self.over(&source.settings()?);
@@ -59,10 +59,10 @@ impl Settings {
     }
 }
 
-/// Returns the values of environment variables.
+/// Returns the settings that environment variables set.
 ///
 /// # Errors
-/// A variable has a value that its key may not have.
+/// An environment variable has a value that is invalid for its key.
 fn environment() -> Result<Settings, Failure> {
     let mut settings = Settings::default();
     for key in KEYS {
@@ -75,7 +75,7 @@ fn environment() -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// Returns the source other than an option that has this text for a key, or in its list, for messages.
+/// Returns the name of the key in the first source whose value for it is this text, or a list with it; for messages.
 pub(crate) fn source_of(key: &str, text: &str) -> Option<String> {
     let has = |source: &Source| match source.settings().unwrap_or_default().values().get(key) {
         Some(Value::Array(list)) => list.iter().any(|one| one == text),
@@ -84,7 +84,8 @@ pub(crate) fn source_of(key: &str, text: &str) -> Option<String> {
     Source::ALL.into_iter().find(has).map(|source| source.name(key))
 }
 
-/// Warns of variables that are those of keys but for a slip. Others may be another program's.
+/// Warns of environment variables whose names resemble that of a settings key but for a typing error. Other unknown
+/// ones may belong to other programs.
 pub(crate) fn warn_of_variables() {
     for (name, _) in std::env::vars_os() {
         let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX)) else { continue };
@@ -96,7 +97,8 @@ pub(crate) fn warn_of_variables() {
     }
 }
 
-/// Returns `true` if two names differ by at most two neighbouring letters.
+/// Returns `true` if two names differ only within at most two neighbouring letters after the common prefix
+/// `TOOLGRAFT_`.
 fn is_slip(name: &str, known: &str) -> bool {
     let before = name.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
     let (name, known) = (&name.as_bytes()[before..], &known.as_bytes()[before..]);
@@ -105,10 +107,10 @@ fn is_slip(name: &str, known: &str) -> bool {
     before > PREFIX.len() && name.len().max(known.len()) - after <= 2
 }
 
-/// The beginning of the names of most variables.
+/// Prefix of the environment variables of most settings keys.
 const PREFIX: &str = "TOOLGRAFT_";
 
-/// Returns the name of the variable that sets a key.
+/// Returns the name of the environment variable that sets a settings key.
 pub(super) fn variable_of(key: &str) -> String {
     match key {
         "base_url" => "OPENAI_BASE_URL".to_owned(),

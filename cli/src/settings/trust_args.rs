@@ -25,7 +25,7 @@ pub(crate) struct TrustArgs {
 }
 
 impl TrustArgs {
-    /// Reads the files and warns of each host that is not verified.
+    /// Reads the certificate files, and warns of each host whose certificate is not verified.
     pub(crate) fn read(&self) -> Result<Trust, Failure> {
         let mut trust = of_system();
         for file in &self.ca {

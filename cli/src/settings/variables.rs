@@ -1,6 +1,6 @@
 //! Variables of the environment.
 
-/// Returns a variable that says something.
+/// Returns the value of an environment variable; `None` if it is not set or blank.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use toml_edit::{DocumentMut, Item};
 
-/// Something wrong in a table: the keys that lead to it, and the fault.
+/// A fault in a table of the configuration file: the path of keys to the entry, and the problem.
 pub(super) type Wrong = (Vec<String>, Fault);
 
-/// A problem, after its offset if that is known.
+/// A problem and its byte offset in the text, if that is known.
 pub(super) type Fault = (Option<usize>, String);
 
-/// Reads a table.
+/// Deserializes a TOML item.
 ///
 /// # Errors
-/// The fault, in plain words.
+/// The problem, without the names of Rust types, and its byte offset.
 pub(super) fn read_item<T: DeserializeOwned>(item: &Item) -> Result<T, Fault> {
     let mut document = DocumentMut::new();
     document.insert("item", item.clone());
@@ -26,7 +26,7 @@ pub(super) fn read_item<T: DeserializeOwned>(item: &Item) -> Result<T, Fault> {
     read.map_err(plain)?.remove("item").ok_or_else(|| (None, "nothing is there".to_owned()))
 }
 
-/// Describes a problem with a value without the names of the program's own types.
+/// Returns a deserialization error in words for users, without the names of Rust types.
 pub(super) fn in_plain_words(message: &str) -> String {
     let Some((found, expected)) = message.split_once("expected ") else { return message.to_owned() };
     let expected = match expected {

@@ -12,13 +12,13 @@ use crate::chat::Endpoint;
 use crate::screen::boxes::clean;
 use crate::settings::{learned, saved_profiles::SavedProfile};
 
-/// A context of fewer tokens than this gets the word how it gets longer.
+/// Context size in tokens below which the advice says how to lengthen the server's context.
 const SHORT_CONTEXT: u64 = 8_192;
 
-/// Width of the first column.
+/// Width of the first column of the report, in terminal columns.
 const COLUMN: usize = 24;
 
-/// A known fault of the server.
+/// A known fault of the server that a failed request revealed.
 #[derive(Debug, Serialize)]
 struct Finding {
     what: &'static str,
@@ -26,7 +26,7 @@ struct Finding {
     source: &'static str,
 }
 
-/// The report on an endpoint and its model.
+/// The report of `probe --diagnose` on an endpoint and its model.
 #[derive(Debug, Serialize)]
 pub(super) struct Diagnosis {
     endpoint: String,
@@ -35,19 +35,19 @@ pub(super) struct Diagnosis {
     version: Option<String>,
     context: Option<u64>,
     profile: &'static str,
-    /// The call syntax of the model's chat template.
+    /// The call syntax that the model's chat template writes; `None` if unknown.
     template: Option<&'static str>,
-    /// `true` if the endpoint says that the model takes tools; `None` if it says nothing.
+    /// `true` if the endpoint reports that the model supports tools; `None` if it reports nothing about it.
     says_tools: Option<bool>,
     trials: DiagnosisTrials,
     faults: Vec<Finding>,
-    /// Features that requests leave out, since the endpoint refused them.
+    /// Request features that are omitted because the endpoint refused them.
     does_without: Vec<&'static str>,
-    /// The findings of `serve` and `chat` on native calls of this model with this server.
+    /// The results that `serve` and `chat` saved about native calls of this model at this endpoint.
     learned: Vec<Learned>,
-    /// The way of offering tools that a probe has saved.
+    /// The way of offering tools (native, prompt, auto) that an earlier probe saved for this model.
     saved: Option<ToolsMode>,
-    /// The recommended way of offering tools.
+    /// The way of offering tools (native, prompt, auto) that the diagnosis recommends.
     tools_mode: ToolsMode,
     advice: Vec<String>,
 }
@@ -93,7 +93,7 @@ impl Diagnosis {
         }
     }
 
-    /// Returns why no way of offering tools yields a call; `None` if one does.
+    /// Returns an error message if no request led to a call; `None` if native tools or the prompt led to one.
     pub(super) fn fault(&self) -> Option<&'static str> {
         match comes(&self.trials.native) || comes(&self.trials.prompt) {
             true => None,
@@ -104,7 +104,7 @@ impl Diagnosis {
         }
     }
 
-    /// Returns the report as a person reads it.
+    /// Returns the report as text: a line with name and value for each finding.
     pub(super) fn text(&self) -> String {
         let mut lines = vec![("endpoint", self.endpoint.clone()), ("model", self.model.clone())];
         let server = [self.server.as_deref(), self.version.as_deref()].into_iter().flatten().collect::<Vec<_>>();
@@ -148,12 +148,12 @@ impl Diagnosis {
     }
 }
 
-/// Returns `true` if a call arrived, in its own field or in the text.
+/// Returns `true` if the model called the tool, in the field `tool_calls` or in its text.
 fn comes(trial: &DiagnosisTrial) -> bool {
     matches!(trial.outcome, Came::Called | Came::InText { .. })
 }
 
-/// Returns the recommended way of offering tools, and further advice.
+/// Returns the recommended way of offering tools (native, prompt, auto) and the sentences of advice.
 fn advice(trials: &DiagnosisTrials, info: &ModelInfo, saved: Option<ToolsMode>) -> (ToolsMode, Vec<String>) {
     let (mode, first) = match (trials.native_works, comes(&trials.prompt)) {
         (true, _) if info.tools == Some(true) => (
@@ -187,7 +187,7 @@ fn advice(trials: &DiagnosisTrials, info: &ModelInfo, saved: Option<ToolsMode>) 
     (mode, advice)
 }
 
-/// Describes the outcome of a trial and its duration.
+/// Returns a description of a trial's outcome and its duration in seconds.
 fn came(trial: &DiagnosisTrial) -> String {
     let said = match &trial.outcome {
         Came::Called => "a right call".to_owned(),

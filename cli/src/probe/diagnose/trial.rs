@@ -16,31 +16,31 @@ use toolgraft::tools::{Decision, ToolsMode};
 use toolgraft::turn::TurnConfig;
 use toolgraft::{Agent, Catalog, Functions, OpenAi, Outcome, Parser, Policy};
 
-/// Most tokens of an answer, and of one that may reason.
+/// Maximum number of tokens of an answer: the first for usual models, the second for models that reason.
 const TOKENS: (u32, u32) = (512, 4_096);
 
-/// Most time for one answer.
+/// Maximum time to wait for one answer.
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// The outcome of a request.
+/// The outcome of a diagnostic request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub(super) enum Came {
-    /// A call in the field that the interface has for it, or the right one by prompt.
+    /// A call in the API field `tool_calls`, or with tools in the prompt a call that ran.
     Called,
-    /// A call in the text, which is read all the same.
+    /// With tools in the request, a call in the text of the answer, which the parser can read.
     InText {
-        /// The syntax.
+        /// Name of the dialect in which the call is written.
         dialect: &'static str,
     },
-    /// A call whose arguments are no JSON object.
+    /// A call whose arguments are not a JSON object.
     Damaged {
-        /// The arguments, as the model wrote them.
+        /// The arguments as the model wrote them.
         arguments: String,
     },
-    /// No text and no call, or a finish reason that announces calls where there are none.
+    /// Neither text nor a call, or the finish reason `tool_calls` without a call.
     Empty {
-        /// The finish reason.
+        /// The finish reason that the endpoint sent.
         finish: String,
     },
     /// Text without a call.
@@ -52,7 +52,7 @@ pub(super) enum Came {
     },
 }
 
-/// The outcome of a request, and the time that it took.
+/// The outcome of a diagnostic request and its duration.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct DiagnosisTrial {
     #[serde(flatten)]
@@ -60,16 +60,17 @@ pub(super) struct DiagnosisTrial {
     pub(super) seconds: f64,
 }
 
-/// All trials.
+/// The three requests of a diagnosis and their outcomes.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct DiagnosisTrials {
-    /// The tools in the request.
+    /// Request with the tool in the field `tools`.
     pub(super) native: DiagnosisTrial,
-    /// The call and its result in the history as well.
+    /// Request with the tool in the field `tools` and with a call and its result in the history.
     pub(super) history: DiagnosisTrial,
-    /// The tools in the prompt.
+    /// Request with the tool in the system prompt.
     pub(super) prompt: DiagnosisTrial,
-    /// Both came as they were asked for, so that `auto` puts tools into the request.
+    /// `true` if the native request led to the expected call and the one with a result to the expected answer; `auto`
+    /// would then use native tools.
     #[serde(skip)]
     pub(super) native_works: bool,
 }
@@ -94,7 +95,7 @@ impl DiagnosisTrials {
         DiagnosisTrials { native, history, prompt, native_works: called && answered }
     }
 
-    /// Returns `true` if the model answered at least one request.
+    /// Returns `true` if at least one of the three requests did not fail.
     pub(super) fn are_answered(&self) -> bool {
         [&self.native, &self.history, &self.prompt].iter().any(|t| !matches!(t.outcome, Came::Failed { .. }))
     }
@@ -107,7 +108,7 @@ async fn timed(trial: impl Future<Output = Came>) -> DiagnosisTrial {
     DiagnosisTrial { outcome, seconds: (begun.elapsed().as_secs_f64() * 100.0).round() / 100.0 }
 }
 
-/// Returns the outcome of a request with the tool in it.
+/// Returns the outcome of a request with native tools, from its answer or error.
 fn came(answer: Result<NativeAnswer, ModelError>) -> Came {
     let NativeAnswer { text, calls, end, .. } = match answer {
         Ok(answer) => answer,
@@ -128,7 +129,7 @@ fn came(answer: Result<NativeAnswer, ModelError>) -> Came {
     }
 }
 
-/// Returns the syntax of a call in a text.
+/// Returns the name of the dialect of the first call in a text; `None` if the text contains no call.
 fn in_text(text: &str, end: &FinishReason) -> Option<&'static str> {
     let mut config = parse::Config::default();
     config.catalog = Some(Catalog::from_tools([trial_tool()]).into());
@@ -139,7 +140,7 @@ fn in_text(text: &str, end: &FinishReason) -> Option<&'static str> {
     message.calls().next().map(|call| call.dialect.name())
 }
 
-/// Asks with the tool in the prompt.
+/// Runs the trial with the tool in the system prompt and returns its outcome.
 async fn asks_by_prompt(client: &OpenAi, profile: &Profile, tokens: u32) -> Came {
     let mut config = TurnConfig::for_profile(profile);
     config.tools_mode = ToolsMode::Prompt;

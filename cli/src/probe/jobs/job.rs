@@ -11,15 +11,15 @@ use super::world::{Operation, World, merge};
 
 const JOBS: &str = include_str!("jobs.json");
 
-/// The jobs of a half, set by set, since an endpoint that keeps a prompt's beginning reads the tools
-/// of a set once; and the text that they were read from.
+/// The jobs of one half of the built-in data, and the JSON text that they come from. Jobs with the same tools are
+/// adjacent, since an endpoint with a prompt cache then reads the tools of a set once.
 #[derive(Debug)]
 pub(in super::super) struct Jobs {
     pub(in super::super) jobs: Vec<Job>,
     pub(in super::super) source: &'static str,
 }
 
-/// A question with tools and a simulated world, and the right result.
+/// A question with tools and a simulated world, with the expected calls, answer and end state.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Job {
     pub(in super::super) id: String,
@@ -27,11 +27,11 @@ pub(in super::super) struct Job {
     pub(super) question: String,
     pub(super) tools: Vec<(Tool, Option<Operation>)>,
     pub(super) world: World,
-    /// The calls that are right, in any order: one of these lists.
+    /// Alternative lists of expected calls, one of which has to be made, in any order.
     pub(super) wanted: Vec<Vec<Wanted>>,
-    /// Parts of the answer; each may have alternatives, parted by `|`.
+    /// Texts that the answer must contain; each may list alternatives, separated by `|`.
     answer: Vec<String>,
-    /// The world when the job is done.
+    /// The expected state of the world at the end, as JSON.
     end: Value,
 }
 
@@ -39,13 +39,13 @@ pub(in super::super) struct Job {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum JobKind {
-    /// One call and an answer.
+    /// One call, then an answer.
     One,
     /// Two calls that do not depend on each other.
     Two,
-    /// Two or three steps, of which later ones need what earlier ones returned or did.
+    /// Two or three calls, of which later ones need the results or effects of earlier ones.
     Dependent,
-    /// No call.
+    /// A question that needs no call.
     None,
 }
 
@@ -57,15 +57,15 @@ pub(in super::super) enum Half {
     Report,
 }
 
-/// A call that is right.
+/// An expected call, with the tools and argument values that it accepts.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
-    /// Tools that serve equally.
+    /// Names of the tools that are accepted alternatives.
     tool: Vec<String>,
-    /// Values; an object with only `one_of` lists alternatives.
+    /// Expected argument values by name; an object with only `one_of` lists the accepted values.
     arguments: Map<String, Value>,
-    /// Arguments that may have any value, or be left out.
+    /// Names of optional arguments, which may have any value.
     #[serde(default)]
     may: Vec<String>,
 }
@@ -80,7 +80,7 @@ struct JobsFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Set {
-    /// The origin of the set's tools.
+    /// Origin of the tools of this set, as a note for readers of the data file.
     #[serde(rename = "source")]
     _source: String,
     tools: Vec<SetTool>,
@@ -100,27 +100,27 @@ struct JobEntry {
     id: String,
     kind: JobKind,
     half: Half,
-    /// Language of the question.
+    /// Language of the question, as a code.
     #[serde(rename = "lang")]
     _lang: String,
     sets: Vec<String>,
     question: String,
     calls: Vec<Wanted>,
-    /// Other lists of calls that are right, too.
+    /// Alternative lists of calls that are accepted as well.
     #[serde(default)]
     or: Vec<Vec<Wanted>>,
     #[serde(default)]
     answer: Vec<String>,
-    /// The changes that the job makes to the world, as a merge patch (RFC 7386).
+    /// Changes that the job makes to the world, as a merge patch (RFC 7386).
     #[serde(default)]
     end: Map<String, Value>,
 }
 
 impl Jobs {
-    /// The jobs of one half.
+    /// Reads the built-in jobs of one half.
     ///
     /// # Errors
-    /// The data is not of its form.
+    /// A message if the built-in JSON is invalid or a job names an unknown set or tool.
     pub(in super::super) fn of(half: Half) -> Result<Self, String> {
         let file: JobsFile = serde_json::from_str(JOBS).map_err(|e| e.to_string())?;
         let (sets, jobs) = (file.sets, file.jobs.into_iter());
@@ -151,21 +151,21 @@ fn job(sets: &BTreeMap<String, Set>, entry: JobEntry) -> Result<Job, String> {
 }
 
 impl Job {
-    /// Returns `true` if an answer says what it has to.
+    /// Returns `true` if an answer is not blank and contains every expected text.
     pub(super) fn is_answered(&self, answer: &str) -> bool {
         let has = |part: &String| part.split('|').any(|value| is_in(value, answer));
         // A job may expect no part of the answer (`answer` is empty), but silence is none.
         !answer.trim().is_empty() && self.answer.iter().all(has)
     }
 
-    /// Returns `true` if the world is as it has to be: with what the job changes, and nothing else.
+    /// Returns `true` if the world equals the expected end state, without any other change.
     pub(super) fn is_done(&self, world: &World) -> bool {
         same(&self.end, &world.as_json())
     }
 }
 
 impl Wanted {
-    /// Returns `true` if a call is this one.
+    /// Returns `true` if a call with this tool and these arguments matches the expected call.
     pub(super) fn is(&self, tool: &str, arguments: &Map<String, Value>) -> bool {
         let fits = |wanted: &Value, found: &Value| match wanted.get("one_of").and_then(Value::as_array) {
             Some(values) => values.iter().any(|value| same(value, found)),
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(all.iter().filter(|job| job.kind == JobKind::Dependent && job.wanted[0].len() == 3).count(), 7);
     }
 
-    /// Returns a value that a wanted argument accepts; of one that may be anything, what finds everything.
+    /// Returns arguments that match an expected call; required arguments that may have any value get one that works.
     fn arguments(wanted: &Wanted, tool: &Tool) -> Map<String, Value> {
         let of = |(name, value): (&String, &Value)| {
             let value = value.get("one_of").map_or(value, |values| &values[0]);

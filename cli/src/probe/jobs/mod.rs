@@ -36,16 +36,17 @@ use self::score::counted;
 pub(super) use self::score::{JobRow, JobTrial, JobsReport};
 use self::world::World;
 
-/// Requests of one job at most, but for corrections: three steps, their answer, and as many to spare.
+/// Maximum number of requests for one job, not counting corrections: three steps, the answer and four spare ones.
 const ROUNDS: u32 = 8;
 
-/// Most time for one job. Its rounds and tokens have limits of their own, so that only a stuck endpoint takes as long.
+/// Maximum time for one job. Its rounds and tokens have limits of their own, so that only a stuck endpoint takes as
+/// long.
 const JOB_LIMIT: Duration = Duration::from_secs(900);
 
-/// Characters of an answer that are kept.
+/// Maximum number of characters of an answer that are stored.
 const KEPT: usize = 1_000;
 
-/// A client that counts the requests that reach the endpoint.
+/// A model client that counts the requests that reach the endpoint.
 struct Counting {
     client: OpenAi,
     requests: Arc<AtomicUsize>,
@@ -74,7 +75,7 @@ impl Model for Counting {
 }
 
 impl Bench {
-    /// Runs a job to its end. `None` where `left`, the time of the whole probe, was over first.
+    /// Runs a job to its end. Returns `None` if `left`, the remaining time of the whole probe, ended first.
     pub(super) async fn job(
         &self,
         way: (Cell, Option<f64>),
@@ -120,7 +121,8 @@ impl Bench {
         }))
     }
 
-    /// Returns the agent as `chat` has it with this way, for tools that change the world.
+    /// Returns an agent configured as in `chat` for this way to offer tools, with tools that act on the simulated
+    /// world.
     fn job_agent(
         &self,
         (cell, threshold): (Cell, Option<f64>),

@@ -12,35 +12,35 @@ use super::super::store::StoredTrial;
 use super::job::{Half, Job, JobKind, Wanted};
 use crate::screen::boxes;
 
-/// The outcome of one job.
+/// The outcome of one job of a probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct JobTrial {
-    /// Id of the job.
+    /// Id of the job that was run.
     pub(in super::super) job: String,
     pub(super) kind: JobKind,
-    /// The threshold of a measured way.
+    /// Call threshold that was used, as a logarithm of a probability; `None` if the strategy was not `measured`.
     pub(in super::super) threshold: Option<f64>,
-    /// Logarithm of the probability that the first message is a call, in a measured way.
+    /// Logarithm of the probability that the first message is a call; only with the strategy `measured`.
     #[serde(default)]
     pub(super) likely: Option<f64>,
-    /// Calls that are wanted, and of these those that were made.
+    /// Number of expected calls; the next field counts those of them that were made.
     pub(super) wanted: usize,
     pub(super) right: usize,
-    /// Calls that ran, and of these those that had run before with the same arguments.
+    /// Number of calls that ran; the next field counts those that repeat an earlier call with equal arguments.
     pub(super) calls: usize,
     pub(super) repeats: usize,
-    /// Requests to the endpoint.
+    /// Number of requests that reached the endpoint.
     pub(super) requests: usize,
-    /// The answer says what it has to.
+    /// `true` if the answer contains the expected texts, and the model made a call where one was expected.
     pub(super) answered: bool,
-    /// Files, repository and tables are as they have to be.
+    /// `true` if the simulated world (files, repository, tables) is in the expected end state.
     pub(super) state: bool,
     pub(super) tokens: u64,
-    /// Milliseconds.
+    /// Duration of the job in milliseconds.
     pub(super) ms: u64,
-    /// The calls that ran, as `TOOL ARGUMENTS`.
+    /// The calls that ran, each as `TOOL ARGUMENTS`.
     pub(super) ran: Vec<String>,
-    /// The answer, or why there is none.
+    /// The beginning of the model's answer, or a note that the time limit was exceeded.
     pub(super) answer: String,
 }
 
@@ -51,14 +51,14 @@ impl StoredTrial for JobTrial {
 }
 
 impl JobTrial {
-    /// Returns `true` if the whole job is right: each wanted call was made, the world is as it has to
-    /// be, and the answer says what it has to; where no call is wanted, none was made.
+    /// Returns `true` if the whole job succeeded: each expected call was made, the world is in its expected end state
+    /// and the answer contains the expected texts; where no call is expected, none was made.
     pub(super) fn is_done(&self) -> bool {
         self.right == self.wanted && self.state && self.answered && (self.wanted > 0 || self.calls == 0)
     }
 }
 
-/// Counts of calls: wanted, made of these, repeated.
+/// Returns the numbers of expected calls, of expected calls that were made, and of repeated calls.
 pub(super) fn counted(job: &Job, calls: &[(String, Map<String, Value>)]) -> (usize, usize, usize) {
     let mut seen = HashSet::new();
     let is_first = |(tool, arguments): &&(String, Map<String, Value>)| {
@@ -80,16 +80,16 @@ pub(super) fn counted(job: &Job, calls: &[(String, Map<String, Value>)]) -> (usi
     (wanted, right, calls.len() - first.len())
 }
 
-/// The jobs of a way, of one kind or of all.
+/// Sums over the jobs of one kind, or over all jobs, for one way to offer tools.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct JobScore {
-    /// The kind; `None` for all.
+    /// Kind of the counted jobs; `None` for all kinds.
     pub(super) kind: Option<JobKind>,
-    /// Jobs that were put.
+    /// Number of jobs that were run.
     pub(super) jobs: usize,
-    /// Of these, those that are wholly right.
+    /// Number of jobs that succeeded entirely.
     pub(super) done: usize,
-    /// Between which parts `done` lies.
+    /// 95 % confidence interval of the share `done / jobs`, from 0 to 1; `None` without jobs.
     pub(super) done_interval: Option<(f64, f64)>,
     pub(super) wanted: usize,
     pub(super) right: usize,
@@ -125,11 +125,11 @@ impl JobScore {
     }
 }
 
-/// A way and what it did.
+/// The job results of one way to offer tools.
 #[derive(Debug, Serialize)]
 pub(in super::super) struct JobRow {
     pub(super) cell: Cell,
-    /// All jobs, then kind by kind.
+    /// The counts of all jobs, then of each kind that has jobs.
     pub(super) scores: Vec<JobScore>,
     pub(super) trials: Vec<JobTrial>,
 }
@@ -142,13 +142,13 @@ impl JobRow {
     }
 }
 
-/// The results of whole jobs, way by way.
+/// The report of `probe --jobs`: the results of each way to offer tools.
 #[derive(Debug, Serialize)]
 pub(in super::super) struct JobsReport {
     pub(in super::super) endpoint: String,
     pub(in super::super) model: String,
     pub(in super::super) half: Half,
-    /// The time was over before all jobs were put.
+    /// `true` if the time limit ended the probe before all jobs were run.
     pub(in super::super) cut: bool,
     pub(in super::super) rows: Vec<JobRow>,
 }
@@ -157,7 +157,7 @@ const HEAD: [&str; 10] =
     ["jobs", "done", "wanted calls made", "calls", "repeats", "requests", "answers", "state", "tokens", "s/job"];
 
 impl JobsReport {
-    /// Returns a table for each way.
+    /// Returns the report as text: a table for each way to offer tools.
     pub(in super::super) fn table(&self) -> String {
         let mut text = String::new();
         for row in &self.rows {

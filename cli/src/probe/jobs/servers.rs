@@ -9,7 +9,7 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// The folder that the filesystem server may use.
+/// The only directory that the simulated filesystem server may access.
 const ROOT: &str = "/home/kim";
 
 type FileTree = BTreeMap<String, String>;
@@ -29,7 +29,7 @@ fn count(arguments: &Map<String, Value>, name: &str) -> Option<usize> {
     Some(number.max(0.0) as usize)
 }
 
-/// Returns a path as the server resolves it.
+/// Returns the absolute, normalized form of a path; an error if it is outside the allowed directory.
 fn resolved(path: &str) -> Result<String, String> {
     let whole = match path.strip_prefix("~/") {
         Some(rest) => format!("{ROOT}/{rest}"),
@@ -57,7 +57,7 @@ fn is_folder(files: &FileTree, path: &str) -> bool {
     path == ROOT || files.keys().any(|file| file.starts_with(&below))
 }
 
-/// Returns the names in a folder, with `true` for folders.
+/// Returns the names in a directory, each with `true` for a subdirectory.
 fn entries(files: &FileTree, path: &str) -> Result<BTreeSet<(String, bool)>, String> {
     match () {
         () if files.contains_key(path) => Err(format!("ENOTDIR: not a directory, scandir '{path}'")),
@@ -81,7 +81,7 @@ fn content<'a>(files: &'a FileTree, path: &str) -> Result<&'a String, String> {
     files.get(path).ok_or_else(missing)
 }
 
-/// The folder that a file goes into has to be there.
+/// Writes a file; an error if its parent directory does not exist or the path is a directory.
 fn write(files: &mut FileTree, path: &str, content: &str) -> Result<(), String> {
     let (folder, _) = path.rsplit_once('/').unwrap_or_default();
     if is_folder(files, path) {
@@ -102,7 +102,7 @@ fn tree(files: &FileTree, path: &str) -> Result<Value, String> {
     entries.collect()
 }
 
-/// Returns a glob pattern, of which `*` stays in a folder and `**` does not, as a regular expression.
+/// Returns a regular expression for a glob pattern: `*` stays within a path segment, `**` does not.
 fn glob(pattern: &str) -> Option<Regex> {
     let escaped = regex::escape(pattern).replace(r"\*\*/", "(.*/)?").replace(r"\*\*", ".*");
     // What is left of the stars is that of one folder.
@@ -167,10 +167,10 @@ fn edit(files: &mut FileTree, path: &str, arguments: &Map<String, Value>) -> Res
     Ok(diff + "```\n\n")
 }
 
-/// Runs a tool of the filesystem server.
+/// Runs a tool of the simulated filesystem server.
 ///
 /// # Errors
-/// The server's message.
+/// The error message of the real server.
 pub(super) fn filesystem(files: &mut FileTree, tool: &str, arguments: &Map<String, Value>) -> Result<String, String> {
     let path = || resolved(text(arguments, "path"));
     match tool {
@@ -236,7 +236,7 @@ pub(super) fn filesystem(files: &mut FileTree, tool: &str, arguments: &Map<Strin
     }
 }
 
-/// A git repository: commits by their hash, and changes by their file.
+/// A simulated git repository: commits by hash, and diffs of changed files by path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Repository {
@@ -247,7 +247,7 @@ pub(super) struct Repository {
     staged: BTreeMap<String, String>,
     unstaged: BTreeMap<String, String>,
     untracked: BTreeMap<String, String>,
-    /// Hash of the next commit; those after it end with their number.
+    /// Hash of the next commit; later commits replace its last three characters with their number.
     next: String,
 }
 
@@ -263,10 +263,10 @@ struct Commit {
 }
 
 impl Repository {
-    /// Runs a tool of the git server.
+    /// Runs a tool of the simulated git server.
     ///
     /// # Errors
-    /// The server's message.
+    /// The error message of the real server.
     pub(super) fn call(&mut self, tool: &str, arguments: &Map<String, Value>) -> Result<String, String> {
         let path = text(arguments, "repo_path");
         if path.trim_end_matches('/') != self.path {
@@ -400,7 +400,8 @@ impl Repository {
         Ok("Files staged successfully".to_owned())
     }
 
-    /// Returns the hash that a revision names: a branch, `HEAD`, `HEAD~1` or `HEAD^`, or the beginning of a hash.
+    /// Returns the full commit hash of a revision: a branch, `HEAD`, `HEAD~1` or `HEAD^`, or a prefix of at least 4
+    /// characters of a hash.
     fn resolve(&self, revision: &str) -> Result<String, String> {
         let unknown = || format!("Ref '{revision}' did not resolve to an object");
         let (name, back) = match (revision.split_once('~'), revision.strip_suffix('^')) {
@@ -415,28 +416,28 @@ impl Repository {
         self.ancestors(hash).into_iter().nth(back).ok_or_else(unknown)
     }
 
-    /// Returns a commit and those before it.
+    /// Returns the hash of a commit, followed by those of its ancestors, the newest first.
     fn ancestors(&self, hash: &str) -> Vec<String> {
         let next = |hash: &String| self.commits.get(hash).and_then(|commit| commit.parent.clone());
         std::iter::successors(Some(hash.to_owned()), next).collect()
     }
 }
 
-/// A day, a time of day in UTC, and the time zones that there are.
+/// A simulated clock: a date, a time of day in UTC, and the known time zones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Clock {
     date: String,
     time: String,
-    /// Minutes before UTC.
+    /// Offset of each known time zone from UTC in minutes; positive is east.
     zones: BTreeMap<String, i64>,
 }
 
 impl Clock {
-    /// Runs a tool of the time server.
+    /// Runs a tool of the simulated time server.
     ///
     /// # Errors
-    /// The server's message.
+    /// The error message of the real server.
     pub(super) fn call(&self, tool: &str, arguments: &Map<String, Value>) -> Result<String, String> {
         self.run(tool, arguments).map_err(|error| format!("Error executing tool {tool}: {error}"))
     }
@@ -461,13 +462,13 @@ impl Clock {
         Ok(format!("{moments:#}"))
     }
 
-    /// Returns a time of the day.
+    /// Returns the moment at this time of day (`HH:MM`) on the clock's date; `None` if the text is no time.
     fn at(&self, time: &str) -> Option<NaiveDateTime> {
         NaiveDateTime::parse_from_str(&format!("{} {time}", self.date), "%Y-%m-%d %H:%M").ok()
     }
 }
 
-/// Returns a moment in a zone, so many minutes before UTC.
+/// Returns the JSON description of a local time in a time zone whose offset from UTC is given in minutes.
 fn moment(zone: &str, local: NaiveDateTime, offset: i64) -> Value {
     let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs());
     let datetime = format!("{}{sign}{:02}:{:02}", local.format("%Y-%m-%dT%H:%M:00"), minutes / 60, minutes % 60);
@@ -487,7 +488,7 @@ mod tests {
         filesystem(files, tool, arguments.as_object().unwrap())
     }
 
-    /// The results are those of the real server, version 2026.8.31, with another root.
+    /// The expected results are those of the real server, version 2026.8.31, with another root directory.
     #[test]
     fn files_are_read_and_found_as_the_real_server_does() {
         let files = &mut files();

@@ -10,61 +10,61 @@ use serde_json::{Map, Value};
 
 use super::servers::{Clock, Repository, filesystem};
 
-/// Everything that a call can read or change.
+/// The simulated data of a job that calls can read or change.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct World {
-    /// Contents by path. A path that ends with `/` is an empty folder.
+    /// File contents by path. A path that ends with `/` is an empty directory.
     pub(super) files: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) git: Option<Repository>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) clock: Option<Clock>,
-    /// Rows by their id, table by table.
+    /// Rows by id, for each table by its name.
     pub(super) tables: BTreeMap<String, BTreeMap<String, Map<String, Value>>>,
 }
 
-/// An operation on a table: its rows have an id, which arguments and results name by `key`.
+/// An operation of a tool on a table (`in`). Arguments and results name the id of a row by `key`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Operation {
-    /// Lists the rows that hold every argument.
+    /// Returns the rows that match every argument.
     Find {
         r#in: String,
         key: String,
-        /// Fields of a row that the result has.
+        /// Names of the row fields that the result contains.
         show: Vec<String>,
-        /// Fields that arguments are compared with, where they have other names.
+        /// Maps argument names to the row fields that they are compared with, if the names differ.
         #[serde(default)]
         r#match: BTreeMap<String, String>,
-        /// Fields that are at most what an argument says.
+        /// Maps argument names to numeric row fields whose value must not exceed the argument.
         #[serde(default)]
         at_most: BTreeMap<String, String>,
     },
-    /// Returns one row, or some fields of it.
+    /// Returns one row, or its fields in `show`.
     Get { r#in: String, key: String, show: Option<Vec<String>> },
-    /// Adds the arguments as a row; `next` is the id of the first.
+    /// Adds the arguments as a new row; `next` is the first id to try.
     Add { r#in: String, key: String, next: String },
-    /// Sets fields of a row: those of `with`, and the arguments.
+    /// Sets fields of a row: from the arguments, then those in `with`.
     Set {
         r#in: String,
         key: String,
         #[serde(default)]
         with: Map<String, Value>,
-        /// Fields that arguments set, where they have other names.
+        /// Maps argument names to the row fields that they set, if the names differ.
         #[serde(default)]
         fields: BTreeMap<String, String>,
     },
-    /// Removes a row.
+    /// Removes a row and returns it.
     Remove { r#in: String, key: String },
 }
 
 impl World {
-    /// Runs a call. `operation` is the one that the data gives the tool; without one it is of an
-    /// official server.
+    /// Runs a call of a tool. `operation` is the table operation that the data declares for the tool; without one, the
+    /// tool belongs to a simulated official server.
     ///
     /// # Errors
-    /// The message that the model gets instead of a result.
+    /// The error message that the model gets instead of a result.
     pub(super) fn call(
         &mut self,
         tool: &str,
@@ -79,7 +79,7 @@ impl World {
         }
     }
 
-    /// Returns the world as JSON, to be compared.
+    /// Returns the world as JSON, for comparisons.
     pub(super) fn as_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
@@ -124,14 +124,15 @@ impl World {
     }
 }
 
-/// Returns a row as a result shows it: its id first, then all fields or these.
+/// Returns a row as JSON: its id as member `key` first, then its fields, or only those in `show`.
 fn with_id(key: &str, id: &str, row: &Map<String, Value>, show: Option<&[String]>) -> Value {
     let fields = row.iter().filter(|(name, _)| show.is_none_or(|show| show.contains(name)));
     let fields = fields.map(|(name, value)| (name.clone(), value.clone()));
     Value::Object(std::iter::once((key.to_owned(), Value::from(id))).chain(fields).collect())
 }
 
-/// Returns `true` if a field matches an argument: every word of a text is in the field's.
+/// Returns `true` if a row's field matches an argument: equal values, or a text that contains every word of the
+/// argument, without regard to case and a plural `s`.
 fn holds(found: &Value, wanted: &Value) -> bool {
     match (found, wanted) {
         (Value::String(found), Value::String(wanted)) => {
@@ -143,7 +144,7 @@ fn holds(found: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// Returns the first id from `next` on that is not taken: `T-7`, `T-8`.
+/// Returns the first unused id counting up from `next`, such as `T-7`, then `T-8`.
 fn unused(next: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let (prefix, number) = next.rsplit_once('-').unwrap_or((next, "1"));
     let first: u32 = number.parse().unwrap_or(1);
@@ -151,7 +152,7 @@ fn unused(next: &str, is_taken: impl Fn(&str) -> bool) -> String {
     ids.find(|id| !is_taken(id)).unwrap_or_else(|| next.to_owned())
 }
 
-/// Changes a value as RFC 7386 says: objects member by member, `null` removes one.
+/// Applies a JSON merge patch (RFC 7386): objects are merged member by member, `null` removes a member.
 pub(super) fn merge(target: &mut Value, patch: &Value) {
     let Value::Object(patch) = patch else { return target.clone_from(patch) };
     if !target.is_object() {

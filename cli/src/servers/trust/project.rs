@@ -8,33 +8,33 @@ use crate::screen::{excerpt::bounded, visible::quoted};
 use crate::servers::status::{command, gets};
 use toolgraft_mcp::{Config, ServerConfig, TransportConfig};
 
-/// A configuration file that was read once.
+/// A project's configuration file, read once, and the servers that it starts.
 #[derive(Debug)]
 pub(crate) struct Project {
-    /// See [`place`].
+    /// Canonical directory and file name; see [`place`].
     pub(super) path: PathBuf,
-    /// The text, as it was read.
+    /// The text of the file.
     pub(crate) text: String,
-    /// SHA-256 of its bytes, in hexadecimal digits.
+    /// SHA-256 hash of the file's bytes, in hexadecimal digits.
     pub(super) hash: String,
     starts: Vec<Started>,
 }
 
-/// A server that the file starts or connects to.
+/// A server that the project's configuration file starts or connects to.
 #[derive(Debug)]
 struct Started {
     real: ServerConfig,
-    /// The same with variables and their defaults as the file has them.
+    /// The server's configuration before variables are replaced by their values or defaults.
     written: ServerConfig,
-    /// A program or script of it that lies in the project's folder.
+    /// A program or argument of the server that is a file in the project's directory.
     inside: Option<String>,
 }
 
-/// Most columns of a name that the file gives to a server, a variable or a header.
+/// Maximum width in columns of a name from the file (server, variable or header).
 const NAME: usize = 40;
 
 impl Started {
-    /// Returns the servers of a text that are not disabled.
+    /// Returns the servers of a configuration text that are not disabled.
     fn all(
         text: &str,
         path: &Path,
@@ -53,7 +53,7 @@ impl Started {
         Ok(servers.collect())
     }
 
-    /// Returns a line that says how the server is reached, and lines for what it gets.
+    /// Returns a line with the server's command or URL, and lines for the variables and settings that it gets.
     fn lines(&self) -> (String, Vec<String>) {
         let line = |what: String| format!("{}: {what}", named(&self.real.name));
         let (Ok(_), Ok(transport)) = (&self.real.transport, &self.written.transport) else {
@@ -81,19 +81,19 @@ impl Started {
     }
 }
 
-/// Returns a name as the file has it, in one piece and no longer than a name should be.
+/// Returns a name from the file quoted and shortened to the maximum width.
 fn named(name: &str) -> String {
     bounded(&quoted(name), NAME)
 }
 
 impl Project {
-    /// Reads a file and looks at what it starts.
+    /// Reads a project's configuration file and collects the servers that it starts.
     pub(crate) fn read(file: &Path) -> Result<Self, Failure> {
         Project::read_with(file, &|text| Ok(text.to_owned()), &|name| std::env::var(name).ok())
     }
 
-    /// Like [`read`](Self::read), for a file that is taken over and not started: `reading` says
-    /// in our words what it starts. Variables may still be unset.
+    /// Like [`read`](Self::read), for a file of another program that is imported and not started: `reading` converts
+    /// its text to this program's format. Unset variables are accepted.
     pub(crate) fn read_as(file: &Path, reading: &dyn Fn(&str) -> Result<String, Failure>) -> Result<Self, Failure> {
         Project::read_with(file, reading, &|name| Some(std::env::var(name).unwrap_or_default()))
     }
@@ -112,33 +112,34 @@ impl Project {
         Ok(Project { path, text, hash, starts })
     }
 
-    /// Describes what the file starts: first a line for each server, then lines for what they get.
+    /// Returns a line for each server that the file starts, followed by lines for the variables and settings that they
+    /// get.
     pub(crate) fn starts(&self) -> Vec<String> {
         let (mut lines, gets): (Vec<_>, Vec<_>) = self.starts.iter().map(|server| server.lines()).unzip();
         lines.extend(gets.into_iter().flatten());
         lines
     }
 
-    /// Returns `true` if there is nothing to ask about: every server is disabled, or there is none.
+    /// Returns `true` if the file starts no server, since it has none or all are disabled.
     pub(crate) fn starts_nothing(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// Returns `true` if a program or script that the file starts is in its folder.
+    /// Returns `true` if a program or script that the file starts is in the project's directory.
     pub(super) fn has_programs_inside(&self) -> bool {
         self.starts.iter().any(|server| server.inside.is_some())
     }
 }
 
-/// Returns the folder without links, and the file's name in it. A file that is a link is not
-/// followed: `./server` in it means a program of the folder where the link is.
+/// Returns the canonical path of a file's directory, with the file's name appended. A file that is a link is not
+/// followed: `./server` in it means a program in the directory of the link.
 pub(crate) fn place(file: &Path) -> std::io::Result<PathBuf> {
     let name = file.file_name().ok_or(std::io::ErrorKind::InvalidInput)?;
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Ok(folder.canonicalize()?.join(name))
 }
 
-/// Returns the variables that are in a server's entry: `${NAME}`, `${NAME:-default}`, `${env:NAME}`.
+/// Returns the names of the variables that a server's entry refers to: `${NAME}`, `${NAME:-default}`, `${env:NAME}`.
 fn variables_of(transport: &TransportConfig) -> BTreeSet<String> {
     let texts: Vec<&String> = match transport {
         TransportConfig::Stdio { command, args, cwd, .. } => std::iter::once(command).chain(args).chain(cwd).collect(),
@@ -170,15 +171,16 @@ fn names_in(texts: &[&String]) -> BTreeSet<String> {
     names
 }
 
-/// The project's folder.
+/// The directory of a project, to check which programs are inside it.
 struct ProjectFolder<'a> {
     path: &'a Path,
-    /// `PATH`, where programs without a path are looked for.
+    /// The value of `PATH`, in which programs without a directory are searched.
     search: Option<&'a str>,
 }
 
 impl ProjectFolder<'_> {
-    /// Returns the program or the first argument that is a file in the folder.
+    /// Returns the server's program if it is a file in the project's directory, or else the first argument that names
+    /// such a file.
     fn inside(&self, transport: &TransportConfig) -> Option<String> {
         let TransportConfig::Stdio { command, args, cwd, .. } = transport else { return None };
         let here = cwd.as_deref().map_or(self.path.to_owned(), |cwd| self.path.join(cwd));

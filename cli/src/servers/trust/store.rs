@@ -11,38 +11,38 @@ use crate::base::state;
 
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 struct KeptTrust {
-    /// By place.
+    /// Trusted files by their path.
     files: BTreeMap<PathBuf, TrustedFile>,
 }
 
-/// A file that is trusted as it was then.
+/// A configuration file that was trusted, and its content at that time.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct TrustedFile {
-    /// SHA-256 of its bytes, in hexadecimal digits.
+    /// SHA-256 hash of the file's bytes, in hexadecimal digits.
     pub(crate) sha256: String,
-    /// Seconds since 1970.
+    /// Time at which the file was trusted, in seconds since 1970.
     pub(crate) trusted_at: u64,
-    /// The programs that it started then, to tell what has changed.
+    /// Lines on the servers that the file started when it was trusted, to show later changes.
     starts: Vec<String>,
 }
 
-/// The trusted files.
+/// The store of the configuration files that the user trusts.
 #[derive(Debug)]
 pub(crate) struct TrustStore {
-    /// `None` where there is no home.
+    /// Path of the store; `None` if there is no home directory.
     file: Option<PathBuf>,
     kept: KeptTrust,
 }
 
-/// The differences from the file that was trusted.
+/// The differences between a trusted configuration file and its present content.
 pub(super) struct Changes {
     pub(super) since: String,
-    /// `- LINE` and `+ LINE`; none where only something else has changed.
+    /// Removed lines as `- LINE` and added ones as `+ LINE`; empty if only other content changed.
     pub(super) lines: Vec<String>,
 }
 
 impl TrustStore {
-    /// The store of this user. One that cannot be read counts as empty, with a warning.
+    /// Reads this user's store of trusted files. An unreadable store counts as empty, with a warning.
     pub(crate) fn open() -> Self {
         TrustStore::at(state::file("trusted.json"))
     }
@@ -52,12 +52,12 @@ impl TrustStore {
         TrustStore { file, kept }
     }
 
-    /// Returns `true` if a file is trusted as it is now.
+    /// Returns `true` if a file is trusted with its present content.
     pub(crate) fn trusts(&self, project: &Project) -> bool {
         self.kept.files.get(&project.path).is_some_and(|entry| entry.sha256 == project.hash)
     }
 
-    /// Returns the changes since the file was trusted; `None` if it never was.
+    /// Returns the changes in a file since it was trusted; `None` if it never was or is unchanged.
     pub(super) fn changes(&self, project: &Project) -> Option<Changes> {
         let entry = self.kept.files.get(&project.path).filter(|entry| entry.sha256 != project.hash)?;
         let (before, now) = (&entry.starts, project.starts());
@@ -66,10 +66,10 @@ impl TrustStore {
         Some(Changes { since: date(entry.trusted_at), lines: gone.chain(new).collect() })
     }
 
-    /// Trusts a file as it is now.
+    /// Marks a file as trusted with its present content, and writes the store.
     ///
     /// # Errors
-    /// The store cannot be written; the text says why.
+    /// The store cannot be written; the message gives the reason.
     pub(crate) fn add(&mut self, project: &Project) -> Result<(), String> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let entry = TrustedFile { sha256: project.hash.clone(), trusted_at: since.as_secs(), starts: project.starts() };
@@ -77,16 +77,16 @@ impl TrustStore {
         self.write()
     }
 
-    /// Withdraws trust. Returns `true` if there was any.
+    /// Removes a file from the trusted ones. Returns `true` if it was among them.
     ///
     /// # Errors
-    /// The store cannot be written; the text says why.
+    /// The store cannot be written; the message gives the reason.
     pub(crate) fn remove(&mut self, path: &Path) -> Result<bool, String> {
         let was = self.kept.files.remove(path).is_some();
         if was { self.write().map(|()| true) } else { Ok(false) }
     }
 
-    /// Returns the trusted files, by path.
+    /// Returns the trusted files with their paths.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&Path, &TrustedFile)> {
         self.kept.files.iter().map(|(path, entry)| (path.as_path(), entry))
     }
@@ -97,7 +97,7 @@ impl TrustStore {
     }
 }
 
-/// Returns a day, such as `22 Nov 2026`.
+/// Returns the date of a time given in seconds since 1970, such as `22 Nov 2026`.
 pub(crate) fn date(seconds: u64) -> String {
     let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
     // `Sun, 22 Nov 2026 11:10:45 GMT`
