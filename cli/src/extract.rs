@@ -74,7 +74,7 @@ pub(crate) fn run(mut args: ExtractArgs) -> Result<(), Failure> {
     }
 }
 
-/// Opens the input; the name is for messages.
+/// Opens the input file or standard input; returns it with its name for messages.
 fn open(path: &Path) -> Result<(Box<dyn Read + Send>, String), Failure> {
     let name = input::shown(path);
     if path == Path::new("-") {

@@ -12,7 +12,7 @@ use crate::base::{output::tell_stderr, words::near};
 use crate::settings::key_names;
 use crate::settings::set_args::{is_key, keys_text};
 
-/// Parses the command line. The error is the exit code, after help, version or the mistake was shown.
+/// Parses the command line. The error is the exit code, after the help, version or error message was printed.
 pub(crate) fn parse<P: Parser>() -> Result<P, ExitCode> {
     parsed::<P>(std::env::args_os().collect()).map_err(|mut error| {
         let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
@@ -31,7 +31,7 @@ pub(crate) fn parse<P: Parser>() -> Result<P, ExitCode> {
     })
 }
 
-/// Parses the words of a command line, the program's name first.
+/// Parses the words of a command line, which begin with the program's name.
 pub(crate) fn parsed<P: Parser>(mut words: Vec<OsString>) -> Result<P, clap::Error> {
     loop {
         match of(P::command()).try_get_matches_from(&words) {
@@ -44,8 +44,8 @@ pub(crate) fn parsed<P: Parser>(mut words: Vec<OsString>) -> Result<P, clap::Err
     }
 }
 
-/// Returns the command line with an option that a command lacks, and that is a key of `--set`, as that: whoever knows a
-/// key may write it as an option.
+/// Returns the command line with an unknown option that is a settings key replaced by `--set KEY=VALUE`; `None` if it
+/// is none.
 fn as_set(error: &clap::Error, words: &[OsString]) -> Option<Vec<OsString>> {
     if error.kind() != ErrorKind::UnknownArgument
         || !words.get(1).is_some_and(|word| HAVE_SET.iter().any(|command| word == command))
@@ -65,7 +65,7 @@ fn as_set(error: &clap::Error, words: &[OsString]) -> Option<Vec<OsString>> {
     is_key(&key).then(|| [&words[..at], &set, &words[after..]].concat())
 }
 
-/// Names a key whose value is wrong as it was written, if that was an option.
+/// Changes the error for an invalid settings value to name the option that the user typed instead of `--set`.
 fn as_option(error: &mut clap::Error, words: &[String]) {
     let value = error.get(ContextKind::InvalidValue).map(ToString::to_string).unwrap_or_default();
     let Some((key, value)) = value.split_once('=').filter(|_| error.kind() == ErrorKind::ValueValidation) else {
@@ -78,8 +78,8 @@ fn as_option(error: &mut clap::Error, words: &[String]) {
     }
 }
 
-/// Returns the command with two helps: `--help`, which begins with examples, has what is needed most and fits on one
-/// screen, and `--help-all`. Of what a command says below its options the former has the examples alone.
+/// Adds two kinds of help to the command: `--help`, with examples and the most important options, and `--help-all`.
+/// Only the latter contains the text after the options.
 pub(crate) fn of(command: Command) -> Command {
     let short = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).help_heading("Help");
     let long = Arg::new("help-all").long("help-all").action(ArgAction::HelpLong).help_heading("Help");
@@ -103,17 +103,18 @@ pub(crate) fn of(command: Command) -> Command {
     command.mut_subcommands(of)
 }
 
-/// Commands that set keys.
+/// Names of the commands with the option `--set`.
 const HAVE_SET: [&str; 8] = ["chat", "up", "serve", "launch", "probe", "replay", "extract", "prompt"];
 
-/// About, examples, usage, options.
+/// Template of the help: description, examples, usage, options.
 const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 fn quoted(words: &[String]) -> Option<String> {
     shlex::try_join(words.iter().map(String::as_str)).ok()
 }
 
-/// Suggests the command that the user may have meant, where clap cannot know; its own suggestion goes then.
+/// Returns a suggestion for an unknown command that another program or an earlier version has, or that is a question;
+/// clap's own suggestion is then removed.
 fn other_command(error: &mut clap::Error, words: &[String]) -> Option<String> {
     let word = error.get(ContextKind::InvalidSubcommand)?.to_string();
     let at = words.iter().position(|other| *other == word)?;
@@ -127,7 +128,7 @@ fn other_command(error: &mut clap::Error, words: &[String]) -> Option<String> {
     if is_question { Some(format!("to ask a model: toolgraft chat {}", quoted(&[words.join(" ")])?)) } else { None }
 }
 
-/// Returns the command for a word that another program has for it (`ollama run MODEL`), or that this one had.
+/// Returns the command that corresponds to one of another program (`ollama run MODEL`) or of an earlier version.
 fn here(before: &[String], word: &str, rest: &[String]) -> Option<Vec<String>> {
     let before: Vec<&str> = before.iter().map(String::as_str).collect();
     let (begin, takes_rest): (&[&str], bool) = match (before.as_slice(), word) {
@@ -150,7 +151,7 @@ fn here(before: &[String], word: &str, rest: &[String]) -> Option<Vec<String>> {
     Some(begin.iter().map(|&word| word.to_owned()).chain(rest.iter().cloned()).collect())
 }
 
-/// Options of other programs, by the command here, and what they are here.
+/// Options of other programs, for a command of this one, each with advice on the equivalent.
 const OTHERS: [(&[&str], &[&str], &str); 8] = [
     (
         &["mcp", "add"],
@@ -166,8 +167,8 @@ const OTHERS: [(&[&str], &[&str], &str); 8] = [
     (&[], &["--verbose", "-v"], "chat --trace FILE writes down what goes over the wire"),
 ];
 
-/// Suggests the option that the user may have meant. clap takes an unknown option for a value, and knows neither keys
-/// nor the words of other programs.
+/// Returns a suggestion for an unknown option, in place of clap's, which knows neither settings keys nor the options of
+/// other programs.
 fn other_option(error: &mut clap::Error, mut command: Command, words: &[String]) -> Option<String> {
     let option = error.get(ContextKind::InvalidArg)?.to_string();
     [ContextKind::Suggested, ContextKind::SuggestedArg].iter().for_each(|kind| drop(error.remove(*kind)));

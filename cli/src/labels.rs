@@ -7,7 +7,7 @@ use toolgraft::event::{Provenance, RejectedKind};
 use toolgraft::model::ModelError;
 use toolgraft::outcome::Status;
 
-/// Returns the name of a call that does not run.
+/// Returns the label of a rejected call, by its kind.
 pub(crate) fn not_run(kind: RejectedKind) -> &'static str {
     match kind {
         RejectedKind::InReasoning => "draft, not run",
@@ -17,7 +17,7 @@ pub(crate) fn not_run(kind: RejectedKind) -> &'static str {
     }
 }
 
-/// Returns the name of a call's outcome.
+/// Returns the label of a call's outcome, by its status.
 pub(crate) fn status(status: Status) -> &'static str {
     match status {
         Status::Result => "result",
@@ -30,12 +30,13 @@ pub(crate) fn status(status: Status) -> &'static str {
     }
 }
 
-/// Returns `true` if nothing is wrong with an outcome.
+/// Returns `true` if a status means success.
 pub(crate) fn is_good(status: Status) -> bool {
     matches!(status, Status::Result | Status::Displayed)
 }
 
-/// Returns the way in which a call was found, if that asks for approval. `untagged`: its answer had no reasoning tag.
+/// Returns the label of a call's provenance, if it requires approval; `None` otherwise. `untagged` is `true` if the
+/// answer had no reasoning tag.
 pub(crate) fn provenance(provenance: Provenance, untagged: bool) -> Option<&'static str> {
     Some(match provenance {
         Provenance::Plain => return None,
@@ -54,13 +55,13 @@ pub(crate) fn provenance(provenance: Provenance, untagged: bool) -> Option<&'sta
     })
 }
 
-/// Returns the repairs of a call, if it has any.
+/// Returns a line with the repairs of a call; `None` if it has none.
 pub(crate) fn repaired(call: &Call) -> Option<String> {
     let repairs: Vec<String> = call.repairs.iter().map(ToString::to_string).collect();
     (!repairs.is_empty()).then(|| format!("repaired: {}", repairs.join(", ")))
 }
 
-/// Returns the reason why there is no answer, and the option that may help.
+/// Returns the reason that a turn ended without an answer, with the option that may help.
 pub(crate) fn stopped(reason: &StopReason) -> String {
     match reason {
         StopReason::OutputLimit => format!("{reason}: raise the limit with --set max_tokens=N"),
@@ -82,7 +83,7 @@ pub(crate) fn stopped(reason: &StopReason) -> String {
     }
 }
 
-/// Returns a warning, and the option that may help.
+/// Returns the text of a warning, with the option that may help.
 pub(crate) fn warning(warning: &CallerWarning) -> String {
     match warning {
         CallerWarning::PromptCut { .. } | CallerWarning::HistoryLeftOut { .. } => {
@@ -96,13 +97,13 @@ pub(crate) fn warning(warning: &CallerWarning) -> String {
     }
 }
 
-/// Returns the progress of a server's call: `2 of 5, reading`.
+/// Returns the progress that a server reports on a call as text, such as `2 of 5, reading`.
 pub(crate) fn progress(progress: f64, total: Option<f64>, message: Option<&str>) -> String {
     let so_far = total.map_or_else(|| progress.to_string(), |total| format!("{progress} of {total}"));
     message.map_or_else(|| so_far.clone(), |message| format!("{so_far}, {message}"))
 }
 
-/// Returns a text as a heading.
+/// Returns a text with its first character in upper case.
 pub(crate) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()

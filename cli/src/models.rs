@@ -16,7 +16,7 @@ use crate::screen::{DIM, visible::word};
 use crate::servers::app::App;
 use crate::settings::{self, Names, Settings, Source, saved_profiles};
 
-/// Models that a server is asked about at once.
+/// Maximum number of concurrent requests to an endpoint for the properties of its models.
 const ASKED_AT_ONCE: usize = 8;
 
 /// Options of `toolgraft models`.
@@ -31,11 +31,11 @@ pub(crate) struct ModelsArgs {
     endpoint: EndpointOrUrl,
 }
 
-/// An endpoint and its models.
+/// An endpoint and its models, for output.
 #[derive(Serialize)]
 struct ListedModel {
     endpoint: String,
-    /// Its name in config.toml.
+    /// Name of the endpoint in `config.toml`; `None` if it has none.
     called: Option<String>,
     #[serde(skip)]
     name: String,
@@ -45,7 +45,7 @@ struct ListedModel {
 #[derive(Serialize)]
 struct Model {
     model: String,
-    /// Its name in config.toml.
+    /// Short names of the model in `config.toml`.
     called: Vec<String>,
     context: Option<u64>,
     parameters: Option<u64>,
@@ -53,7 +53,7 @@ struct Model {
     images: Option<bool>,
     audio: Option<bool>,
     dialect: Option<String>,
-    /// The settings that `probe` keeps of it.
+    /// Settings that `probe` saved for the model.
     kept: BTreeMap<String, String>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn run(args: ModelsArgs) -> Result<(), Failure> {
     output::emit_either(args.json, &endpoints, || text(&endpoints))
 }
 
-/// Returns the models of an endpoint, or the one of this name.
+/// Returns the models of an endpoint with their properties, or only the model with the name `named`.
 async fn listed(endpoint: &Endpoint, named: Option<&str>, names: &Names) -> Result<ListedModel, Failure> {
     let wanted = endpoint.listed.iter().filter(|listed| named.is_none_or(|named| named == listed.id));
     let models = stream::iter(wanted).map(|listed| async {
@@ -146,7 +146,7 @@ fn dim(text: &str) -> String {
     format!("{DIM}{text}{DIM:#}")
 }
 
-/// `1.5B`, `135M`.
+/// Returns a number of parameters as text, such as `1.5B` or `135M`.
 fn millions(parameters: u64) -> String {
     match parameters {
         // From 999.5 million on a number would be rounded to `1000M`.

@@ -116,8 +116,8 @@ fn placement(profile: &Profile) -> String {
     format!("{place} (profile {})", profile.name)
 }
 
-/// Returns the tools of the files, then those of the configured servers, and if each
-/// of these could be asked. Without files the usual configuration is looked for.
+/// Returns the tools of the given files, followed by those of the configured servers, and `true` unless a server
+/// failed. Without files, the default configuration of servers is used.
 fn listed_servers(args: &PromptArgs) -> Result<(Vec<Server>, bool), Failure> {
     let mut listed = Vec::new();
     for file in &args.tools {

@@ -17,7 +17,7 @@ use toolgraft::message::{ReasoningCalls, ReasoningMode};
 use toolgraft::parse::Config;
 use toolgraft::validate::Validator;
 
-/// Schema problems that are printed in one run.
+/// Maximum number of warnings on invalid schemas in one run.
 const MAX_PROBLEMS: usize = 50;
 
 /// The options for reading texts.
@@ -54,15 +54,15 @@ pub(crate) struct ReadingArgs {
 }
 
 impl ReadingArgs {
-    /// Reads `--set`, of which the keys for these readers are taken, and the other sources.
+    /// Reads the settings of `--set`, which may only have keys of these readers, and the profile of the other sources.
     pub(crate) fn resolve(&mut self, readers: &[Reader]) -> Result<(), Failure> {
         self.said = self.set.under(Settings::default(), readers)?;
         self.usual = Settings::default().resolve(&Source::EVERYWHERE)?.profile;
         Ok(())
     }
 
-    /// Returns the parser's configuration, with these dialects and this treatment of reasoning where no option
-    /// names others.
+    /// Returns the parser's configuration. The arguments provide dialects and treatment of reasoning where no option
+    /// sets them.
     pub(crate) fn config(
         &self,
         dialects: Option<DialectSet>,
@@ -80,7 +80,7 @@ impl ReadingArgs {
     }
 }
 
-/// A message that was read, for output.
+/// A parsed message as written to the output.
 #[derive(Serialize)]
 pub(crate) struct Message<'a> {
     content: &'a str,
@@ -107,7 +107,8 @@ struct RejectedOut<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Returns a message for output; `correct` returns a correct call to show beside one whose arguments are wrong.
+    /// Converts an assembled message for output. `correct` returns an example of a valid call, for a call whose
+    /// arguments are invalid.
     pub(crate) fn of(assembled: &'a Assembled, correct: impl Fn(&Rejected) -> Option<String>) -> Self {
         let calls = assembled.calls().map(|call| CallOut {
             server: call.server.as_deref(),
@@ -130,12 +131,12 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Schema problems that were printed, shared by all that read.
+/// The warnings on invalid schemas that were already printed, shared by all threads.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Problems(Arc<Mutex<HashSet<String>>>);
 
 impl Problems {
-    /// Prints the problems of the tools that a message calls, each once.
+    /// Warns of invalid schemas of the tools that a message calls, each once.
     pub(crate) fn report(&self, validator: &Validator, assembled: &Assembled) {
         for entry in &assembled.entries {
             let (server, tool) = match &entry.result {

@@ -53,14 +53,15 @@ pub(crate) fn run(mut args: ReplayArgs) -> Result<(), Failure> {
     replay(&args, tools.as_ref(), page)
 }
 
-/// Returns the page of one recording, with this above it; `has_prompt`: messages of its user may begin with the prompt.
+/// Returns the HTML page of one recording with the header data `about`. With `has_prompt`, its user messages may begin
+/// with the system prompt.
 pub(crate) fn page(name: &str, recording: &Recording, about: Value, has_prompt: bool) -> io::Result<String> {
     let args = ReplayArgs::default();
     let view = html::Pages::new(None, has_prompt);
     run::Replay::new(&args, None, view).one(name, recording)?.page(about)
 }
 
-/// Returns the text after the call of a round of a recording, which a turn does not read.
+/// Returns the text after the call of a recorded round, which a turn does not read; `None` if there is none.
 pub(crate) fn after_call(recording: &Recording, round: usize, tools: &Arc<Catalog>) -> Option<String> {
     let round = recording.rounds.get(round)?;
     let reading = ReadingArgs::default();
@@ -68,7 +69,7 @@ pub(crate) fn after_call(recording: &Recording, round: usize, tools: &Arc<Catalo
     play::play(round, &settings).unread().map(str::to_owned)
 }
 
-/// Replays all files, with a view of the kind that was asked for.
+/// Replays all files, with output as JSON lines, as a page or on the terminal.
 fn replay(args: &ReplayArgs, tools: Option<&Arc<Catalog>>, page: Option<PathBuf>) -> Result<(), Failure> {
     if args.json {
         let view = json::ReplayLines { out: output::json_lines() };

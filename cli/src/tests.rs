@@ -11,10 +11,10 @@ use command_lines::{command_lines, files, pages};
 #[path = "../tests/command/command_lines.rs"]
 mod command_lines;
 
-/// The variable that has the folder to write to.
+/// Name of the environment variable with the directory to write to.
 const FOLDER: &str = "TOOLGRAFT_MANUAL";
 
-/// Writes a page for each command.
+/// Writes a manual page for each command to this directory.
 fn write(folder: &Path) {
     // The lines on the build are no part of a page.
     let command = crate::Cli::command().long_version(None::<&'static str>);

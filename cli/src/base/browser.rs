@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use crate::base::{output, state};
 use toolgraft_files::Mode;
 
-/// Returns the program that opens a page in the user's browser, and its first arguments; `None` where there
-/// is none to be seen.
+/// Returns the program that opens a page in the user's browser, and its first arguments; `None` without a graphical
+/// desktop.
 fn opener() -> Option<(&'static str, &'static [&'static str])> {
     if cfg!(target_os = "macos") {
         Some(("open", &[]))
@@ -23,7 +23,7 @@ fn opener() -> Option<(&'static str, &'static [&'static str])> {
     }
 }
 
-/// Opens a page; whether that was begun. No shell is involved.
+/// Opens a page in the user's browser, without a shell. Returns `true` if the program was started.
 pub(crate) fn open(page: &str) -> bool {
     let Some((program, arguments)) = opener() else { return false };
     let mut command = Command::new(program);
@@ -34,7 +34,7 @@ pub(crate) fn open(page: &str) -> bool {
     true
 }
 
-/// A file of the user's own that leads to an address; it is removed when this is dropped.
+/// A private HTML file that redirects to an address; it is deleted when this value is dropped.
 pub(crate) struct Way(PathBuf);
 
 impl Drop for Way {
@@ -44,9 +44,8 @@ impl Drop for Way {
     }
 }
 
-/// Opens an address that only the user may know. Every user of this machine can read the arguments of a
-/// program, so the browser is given a file of mode 0600 that leads there. `None` where no browser
-/// can be opened.
+/// Opens an address that must stay secret. Since all users of this computer can read a program's arguments, the browser
+/// opens a file of mode 0600 that redirects to it. Returns `None` if no browser can be opened.
 pub(crate) fn open_privately(url: &str) -> Option<Way> {
     opener()?;
     let way = Way::to(url).ok()?;
@@ -54,7 +53,7 @@ pub(crate) fn open_privately(url: &str) -> Option<Way> {
 }
 
 impl Way {
-    /// Writes the file. The address must be ASCII without quotation marks and `&`.
+    /// Writes the file that redirects to an address. The address must be ASCII without quotation marks and `&`.
     fn to(url: &str) -> io::Result<Self> {
         let name = format!("open-{}.html", std::process::id());
         let file = state::file(&name).ok_or_else(|| io::Error::other("there is no home directory"))?;
@@ -67,7 +66,7 @@ impl Way {
     }
 }
 
-/// Opens a page that was written to a file, or says where it is.
+/// Opens an HTML file in the browser, or prints a warning with its path.
 pub(crate) fn open_file(file: &Path) {
     // A browser that runs already has another working directory.
     let whole = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());

@@ -3,17 +3,17 @@
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-/// Characters in the longest random piece.
+/// Maximum number of characters of a random piece.
 const MAX_RANDOM: u64 = 16;
 
-/// The way in which a text is cut.
+/// The way in which a text is split into pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Chunk {
-    /// Not at all.
+    /// The whole text as one piece.
     Whole,
-    /// Into pieces of this many characters.
+    /// Pieces of this many characters.
     Characters(NonZeroUsize),
-    /// Into pieces of 1 to [`MAX_RANDOM`] characters, the same for the same seed.
+    /// Pieces of 1 to [`MAX_RANDOM`] characters, reproducible for the same seed.
     Random(u64),
 }
 
@@ -33,7 +33,7 @@ impl FromStr for Chunk {
 }
 
 impl Chunk {
-    /// Returns the pieces of a text. `salt` sets random cuts of different texts apart.
+    /// Splits a text into pieces. `salt` makes the random cuts of different texts differ.
     pub(crate) fn pieces(self, text: &str, salt: u64) -> impl Iterator<Item = &str> {
         let mut rest = text;
         let mut state = match self {
@@ -63,7 +63,7 @@ impl Chunk {
     }
 }
 
-/// Returns the next number of the SplitMix64 sequence (Steele, Lea, Flood 2014).
+/// Advances the SplitMix64 generator (Steele, Lea, Flood 2014) and returns its next number.
 fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;

@@ -11,46 +11,47 @@ use crate::screen::{excerpt::remark, wrap::wrapped};
 /// The reason that a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// A flag, file or configuration is wrong: exit code 2.
+    /// An option, file or configuration is wrong: exit code 2.
     Usage(String),
-    /// The job found failures: exit code 1.
+    /// The command failed at its task: exit code 1.
     Job(String),
-    /// The job found failures and has reported them itself: exit code 1.
+    /// The command failed and has already printed the reason: exit code 1.
     Reported,
-    /// Ctrl-C stopped the job. The program ends by SIGINT, too, so that a shell's loop stops. Without a message it was
-    /// meant to end so.
+    /// Ctrl-C stopped the command. The process then ends by SIGINT, so that a shell's loop stops. An empty message
+    /// means a regular end, and nothing is printed.
     Interrupted(String),
-    /// Nobody reads standard output any more. The program ends by SIGPIPE, as others do in a shell's pipe.
+    /// The reader of standard output has gone. The process then ends by SIGPIPE, as usual in a pipe.
     ReaderGone,
 }
 
 impl Failure {
-    /// A mistake in a flag, file or configuration. Names what, where and the remedy.
+    /// Creates the failure for a mistake in an option, file or configuration. The message names what, where and the
+    /// remedy.
     pub(crate) fn usage(message: impl fmt::Display) -> Self {
         Failure::Usage(one(message))
     }
 
-    /// A job that failed. Names what, where and the remedy.
+    /// Creates the failure of a task. The message names what, where and the remedy.
     pub(crate) fn job(message: impl fmt::Display) -> Self {
         Failure::Job(one(message))
     }
 
-    /// A job that Ctrl-C stopped; `by` names that.
+    /// Creates the failure of a command that `by` stopped, such as `Ctrl-C`.
     pub(crate) fn interrupted(by: &str) -> Self {
         Failure::Interrupted(format!("stopped by {by}"))
     }
 
-    /// Several mistakes in flags, files or the configuration.
+    /// Creates the failure for several mistakes in options, files or the configuration.
     pub(crate) fn usages(messages: impl IntoIterator<Item = impl fmt::Display>) -> Self {
         Failure::Usage(several(messages))
     }
 
-    /// Several reasons why a job failed.
+    /// Creates the failure of a task for several reasons.
     pub(crate) fn jobs(messages: impl IntoIterator<Item = impl fmt::Display>) -> Self {
         Failure::Job(several(messages))
     }
 
-    /// Returns the whole message that is printed.
+    /// Returns the message of the failure; empty if it was already printed.
     pub(crate) fn message(&self) -> &str {
         match self {
             Failure::Usage(message) | Failure::Job(message) | Failure::Interrupted(message) => message,
@@ -58,7 +59,7 @@ impl Failure {
         }
     }
 
-    /// Prints the message to stderr.
+    /// Prints the message to stderr and returns the exit code; or ends the process by a signal.
     pub(crate) fn report(self) -> ExitCode {
         let (code, message) = match &self {
             Failure::Usage(message) => (2, message),
@@ -82,8 +83,8 @@ impl Failure {
     }
 }
 
-/// Ends this process by a signal, where there are signals: in a program that takes its place one that was listened for or
-/// ignored does again what the system says. Returns the exit code that says the same where that cannot be.
+/// Ends this process by a signal, on Unix by executing a shell that sends it to itself, which restores the signal's
+/// default action. Returns the exit code if that is not possible.
 fn ended_by(signal: &str, code: u8) -> ExitCode {
     #[cfg(unix)]
     {
@@ -96,7 +97,7 @@ fn ended_by(signal: &str, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Returns a message as it is printed: servers, models and files have a part in what is said.
+/// Returns a message as it is printed: continuation lines are indented, since it may contain untrusted text.
 fn one(message: impl fmt::Display) -> String {
     remark(&without_codes(message.to_string()))
 }
@@ -105,7 +106,7 @@ fn several(messages: impl IntoIterator<Item = impl fmt::Display>) -> String {
     messages.into_iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a message without the numbers of system errors: the system's text before each number says the same.
+/// Removes the numbers of system errors from a message, since the text before each number says the same.
 pub(crate) fn without_codes(message: String) -> String {
     let codes = Regex::new(r" \(os error \d+\)").expect("it is tested");
     codes.replace_all(&message, "").into_owned()

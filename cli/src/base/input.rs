@@ -14,17 +14,17 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     decode(read_bytes(path)?, &shown(path))
 }
 
-/// Returns the name of a file for messages.
+/// Returns the name of a file for messages; `standard input` for `-`.
 pub(crate) fn shown(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
 
-/// Returns a JSON text without the byte order mark that some editors write before it.
+/// Returns a JSON text without the byte order mark that some editors write at its start.
 pub(crate) fn without_bom(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }
 
-/// Says at a terminal that something is waited for.
+/// Prints a note that standard input is being read, if that is a terminal.
 pub(crate) fn tell_reading() {
     if io::stdin().is_terminal() {
         output::note("reading standard input; Ctrl-D at the start of a line ends it");
@@ -46,10 +46,10 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Most bytes that are read of one file.
+/// Maximum number of bytes read from one file.
 const MOST: u64 = 256 << 20;
 
-/// Reads to the end, up to [`MOST`] bytes.
+/// Reads to the end; an error for more than [`MOST`] bytes.
 pub(crate) fn read_all(from: impl Read, name: &str) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     // One byte more than allowed tells a longer file from one of exactly this size.
@@ -60,8 +60,8 @@ pub(crate) fn read_all(from: impl Read, name: &str) -> Result<Vec<u8>, Failure> 
     }
 }
 
-/// Opens a file. A device may never end, and a named pipe may never begin; `/dev/stdin` and what a shell writes for
-/// `<(COMMAND)` are open already.
+/// Opens a file for reading. Directories, devices and named pipes, which may never end, are errors, except `/dev/stdin`
+/// and the files of a shell's `<(COMMAND)`.
 fn opened(path: &Path, shown: &str) -> Result<File, Failure> {
     let cannot = |e: io::Error| Failure::usage(format!("cannot read {shown}: {e}"));
     let kind = fs::metadata(path).map_err(cannot)?.file_type();
@@ -75,7 +75,7 @@ fn opened(path: &Path, shown: &str) -> Result<File, Failure> {
     File::open(path).map_err(cannot)
 }
 
-/// Text given as it is, or as `@FILE`.
+/// Returns a text given literally, or the content of the file given as `@FILE`.
 pub(crate) fn text_or_file(value: &str) -> Result<String, Failure> {
     match value.strip_prefix('@') {
         Some(path) => read_text(Path::new(path)),
@@ -83,7 +83,7 @@ pub(crate) fn text_or_file(value: &str) -> Result<String, Failure> {
     }
 }
 
-/// Decodes UTF-8; the error names line and column (in bytes) of the first bad byte.
+/// Decodes UTF-8; the error names line and column (in bytes) of the first invalid byte.
 pub(crate) fn decode(bytes: Vec<u8>, name: &str) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|e| {
         if is_binary(e.as_bytes()) {
@@ -98,20 +98,20 @@ pub(crate) fn decode(bytes: Vec<u8>, name: &str) -> Result<String, Failure> {
     })
 }
 
-/// Line and column of a byte of a text, both from 1; the column is in bytes.
+/// Returns the line and column of a byte offset in a text, both from 1; the column is in bytes.
 pub(crate) fn place(text: &[u8], at: usize) -> (usize, usize) {
     let before = &text[..at.min(text.len())];
     let line = memchr::memchr_iter(b'\n', before).count() + 1;
     (line, before.len() - memchr::memrchr(b'\n', before).map_or(0, |n| n + 1) + 1)
 }
 
-/// Returns `true` for a file that is not text: its beginning contains a NUL byte.
+/// Returns `true` if the bytes of a file are not text: the first 8 KiB contain a NUL byte.
 pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     // The headers of PNG, JPEG and gzip have a NUL byte, too.
     bytes.iter().take(8 * 1024).any(|byte| *byte == 0)
 }
 
-/// Describes an error of a JSON text as `LINE:COLUMN: what`, in words for people who do not know how the parser works.
+/// Describes an error in a JSON text as `LINE:COLUMN: problem`, in words for users.
 pub(crate) fn json_problem(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
@@ -120,7 +120,7 @@ pub(crate) fn json_problem(error: &serde_json::Error) -> String {
     format!("{}:{}: {plain}", error.line(), error.column().max(1))
 }
 
-/// Translates a message of the JSON parser into words for people who do not know how it works.
+/// Translates a message of the JSON parser into words for users.
 pub(crate) fn plain_json(message: &str) -> &str {
     match message {
         "expected value" => "expected a JSON value",
@@ -134,17 +134,17 @@ pub(crate) fn plain_json(message: &str) -> &str {
     }
 }
 
-/// Reads a number above 0, for clap.
+/// Parses a whole number above 0, as a value parser of clap.
 pub(crate) fn above_zero<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "expected a whole number above 0".to_owned())
 }
 
-/// Returns the error message for a word that is none of the allowed `words`.
+/// Returns the error message for a word that is not among the allowed `words`.
 pub(crate) fn expected_one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     format!("expected one of {}", words.into_iter().collect::<Vec<_>>().join(", "))
 }
 
-/// Names the type of a JSON value, for the message that an object was expected.
+/// Returns the name of a JSON value's type, for an error message.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

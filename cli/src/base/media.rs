@@ -12,13 +12,13 @@ use toolgraft::Outcome;
 use toolgraft_files as files;
 use toolgraft_mcp::MEDIA_EVENT;
 
-/// Servers pad or do not.
+/// Base64 decoder that accepts data with or without padding, since servers differ.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Fails if the file already has content, so that nothing is overwritten. Devices and pipes have no size.
+/// Fails if the file exists and is not empty, so that nothing is overwritten. Devices and pipes are accepted.
 pub(crate) fn check_new(what: &str, file: &Path) -> Result<(), Failure> {
     match file.metadata().is_ok_and(|found| found.is_file() && found.len() > 0) {
         true => Err(is_there(what, file)),
@@ -31,7 +31,7 @@ fn is_there(what: &str, file: &Path) -> Failure {
     Failure::usage(format!("{what}: {} {remedy}", file.display()))
 }
 
-/// Fails if a result cannot be written to this file: nothing is overwritten.
+/// Fails if a result cannot be written to this path: it exists, or its directory does not.
 pub(crate) fn check_place(what: &str, file: &Path) -> Result<(), Failure> {
     let shown = file.display();
     // The parent of a bare file name is empty: it means this folder.
@@ -46,8 +46,8 @@ pub(crate) fn check_place(what: &str, file: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes what came with an outcome, or its text where nothing did, and takes it out of its
-/// events. The second file of several is `NAME-2`, and so on.
+/// Writes the media of an outcome to files, or its text if it has none, and removes the media from its events. Returns
+/// the paths; the second of several files is `NAME-2`, and so on.
 pub(crate) fn write(outcome: &mut Outcome, file: &Path) -> Result<Vec<PathBuf>, Failure> {
     let media = of(outcome)?;
     outcome.events.retain(|event| event.kind != MEDIA_EVENT);
@@ -66,7 +66,7 @@ pub(crate) fn write(outcome: &mut Outcome, file: &Path) -> Result<Vec<PathBuf>, 
     Ok(files)
 }
 
-/// Decodes the media of an outcome: each item's MIME type, or else its kind, and its bytes.
+/// Returns the decoded media of an outcome, each as its MIME type (or else its kind) and its bytes.
 pub(crate) fn of(outcome: &Outcome) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     let media = outcome.events.iter().filter(|event| event.kind == MEDIA_EVENT);
     let decoded = media.map(|event| {
@@ -87,7 +87,7 @@ fn new_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     files::create(path, bytes).map_err(|e| Failure::job(format!("cannot write {}: {e}", path.display())))
 }
 
-/// `shot-2.png`.
+/// Returns a file name with a number before its extension, such as `shot-2.png`.
 fn numbered(file: &Path, n: usize) -> PathBuf {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let extension = file.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();

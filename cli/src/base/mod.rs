@@ -24,7 +24,8 @@ pub(crate) mod written;
 
 pub(crate) use failure::Failure;
 
-/// Acquires a lock. A poisoned one is used as it is: nothing under the program's locks can panic half-way.
+/// Acquires a lock. A poisoned lock is used as it is, since no code that holds a lock of this program can panic
+/// halfway.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -16,7 +16,7 @@ use crate::screen::wrap::{in_rows, wrapped};
 use crate::screen::{excerpt::remark, visible::clean};
 use toolgraft::outcome::is_invisible;
 
-/// Writes a text. A reader that has gone is no failure.
+/// Writes a text to standard output, with control characters made visible on a terminal. A closed pipe is not an error.
 pub(crate) fn emit(text: &str) -> Result<(), Failure> {
     match stdout().is_terminal() {
         true => write(clean(text).as_bytes()),
@@ -24,7 +24,7 @@ pub(crate) fn emit(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a sentence of the program. On a terminal, it is wrapped between words.
+/// Writes a sentence of the program to standard output, on a terminal wrapped between words.
 pub(crate) fn tell(sentence: &str) -> Result<(), Failure> {
     match stdout().is_terminal() {
         true => write(format!("{}\n", in_rows(&clean(sentence))).as_bytes()),
@@ -32,8 +32,8 @@ pub(crate) fn tell(sentence: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a text with the program's own styles, in which everything else is [clean] already. The
-/// styles are removed if standard output wants none.
+/// Writes a text with styles of the program to standard output; all untrusted text in it must be [clean]. The styles
+/// are removed if standard output does not support them.
 pub(crate) fn emit_styled(text: &str) -> Result<(), Failure> {
     match AutoStream::choice(&stdout()) {
         ColorChoice::Never => write(strip_str(text).to_string().as_bytes()),
@@ -41,7 +41,7 @@ pub(crate) fn emit_styled(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a value as one line of JSON.
+/// Writes a value to standard output as one line of JSON.
 pub(crate) fn emit_json(value: &impl Serialize) -> Result<(), Failure> {
     let mut line = Vec::new();
     let mut out = JsonLines { out: &mut line, safe: stdout().is_terminal() };
@@ -50,17 +50,17 @@ pub(crate) fn emit_json(value: &impl Serialize) -> Result<(), Failure> {
     write(&line)
 }
 
-/// Writes a value as JSON if `as_json`; otherwise the styled text that says the same.
+/// Writes a value to standard output: as JSON if `as_json`, else as styled text with the same content.
 pub(crate) fn emit_either(as_json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
     if as_json { emit_json(value) } else { emit_styled(&text()) }
 }
 
-/// Writes a remark to stderr.
+/// Writes a remark to stderr, wrapped on a terminal.
 pub(crate) fn note(message: &str) {
     tell_stderr(wrapped(&remark(message)));
 }
 
-/// Writes a warning to stderr.
+/// Writes a warning to stderr, wrapped on a terminal.
 pub(crate) fn warn(message: &str) {
     // A part of the message may come from a server or a file.
     let message = remark(&without_codes(message.to_owned()));
@@ -69,7 +69,7 @@ pub(crate) fn warn(message: &str) {
 
 const WARNING: Style = anstyle::AnsiColor::Yellow.on_default().bold();
 
-/// Standard output for lines of JSON.
+/// Returns a writer to standard output for lines of JSON.
 pub(crate) fn json_lines() -> JsonLines<io::StdoutLock<'static>> {
     JsonLines { out: stdout().lock(), safe: stdout().is_terminal() }
 }
@@ -82,12 +82,12 @@ fn write(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Converts the result of a write to the output. If the reader has gone, the program ends quietly.
+/// Converts the result of a write to standard output. A closed pipe becomes the failure that ends the program silently.
 pub(crate) fn written(result: io::Result<()>) -> Result<(), Failure> {
     result.map_err(unwritten)
 }
 
-/// Converts the error of a write to the output.
+/// Converts the error of a write to standard output into a failure.
 pub(crate) fn unwritten(error: io::Error) -> Failure {
     match error.kind() {
         ErrorKind::BrokenPipe => Failure::ReaderGone,
@@ -95,8 +95,8 @@ pub(crate) fn unwritten(error: io::Error) -> Failure {
     }
 }
 
-/// A writer for JSON. For a terminal, it writes characters as `\u` escapes that JSON allows unescaped
-/// in a string, but that could steer the terminal or are invisible.
+/// A writer for JSON. On a terminal, characters in strings that are invisible or could control the terminal are written
+/// as `\u` escapes.
 pub(crate) struct JsonLines<W> {
     out: W,
     safe: bool,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Returns the program of this name in `PATH`.
+/// Returns the path of the program with this name in `PATH`; `None` if there is none.
 pub(crate) fn found(program: &str) -> Option<PathBuf> {
     let endings = match cfg!(windows) {
         true => &["", ".exe", ".cmd", ".bat"][..],

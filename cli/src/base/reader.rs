@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use tokio::sync::watch;
 
-/// Waits until nobody reads standard output any more. For a terminal and a file that never is.
+/// Waits until the reader of standard output has gone; for a terminal or a file, forever.
 pub(crate) async fn gone() {
     static GONE: OnceLock<watch::Receiver<bool>> = OnceLock::new();
     let mut gone = GONE.get_or_init(watch_out).clone();
@@ -16,7 +16,7 @@ pub(crate) async fn gone() {
     }
 }
 
-/// Looks from a thread of its own, which ends with the program.
+/// Starts a thread that watches standard output, and returns the receiver of its finding.
 fn watch_out() -> watch::Receiver<bool> {
     let (tell, gone) = watch::channel(false);
     #[cfg(unix)]
@@ -30,7 +30,7 @@ fn watch_out() -> watch::Receiver<bool> {
     gone
 }
 
-/// Waits for the reader to go; `false` where none can.
+/// Blocks until the reader of standard output has gone; `false` if it is not a pipe or socket, or on an error.
 #[cfg(unix)]
 fn reader_went() -> bool {
     use rustix::event::{PollFd, PollFlags, poll};

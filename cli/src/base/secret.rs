@@ -2,10 +2,10 @@
 
 use crate::base::Failure;
 
-/// 128 random bits, in hexadecimal digits.
+/// Returns 128 random bits from the system's secure generator, in hexadecimal digits.
 ///
 /// # Errors
-/// The system has no random numbers.
+/// The system provides no random numbers.
 pub(crate) fn secret() -> Result<String, Failure> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| Failure::job(format!("the system has no random numbers: {error}")))?;

@@ -42,11 +42,11 @@ pub(crate) const INTERRUPT: &str = "SIGINT";
 #[cfg(windows)]
 pub(crate) const INTERRUPT: &str = "Ctrl-C";
 
-/// The signals that this process was sent since [`listen`](Signals::listen).
+/// The state of the signals that this process received since [`listen`](Signals::listen).
 #[derive(Debug, Clone)]
 pub(crate) struct Signals(watch::Sender<Heard>);
 
-/// Returns the failure of a job that a signal has stopped.
+/// Returns the failure of a command that a signal stopped.
 pub(crate) fn stopped(by: &str) -> Failure {
     match by {
         INTERRUPT => Failure::interrupted(by),
@@ -54,14 +54,14 @@ pub(crate) fn stopped(by: &str) -> Failure {
     }
 }
 
-/// Returns the result of a server that a signal has ended in order. INT ends the program as well, so that a shell's loop
-/// stops.
+/// Returns the result of a server process that a signal ended regularly: SIGINT also ends the process by that signal,
+/// so that a shell's loop stops.
 pub(crate) fn ended(by: &str) -> Result<(), Failure> {
     if by == INTERRUPT { Err(Failure::Interrupted(String::new())) } else { Ok(()) }
 }
 
 impl Signals {
-    /// Listens from now on, and as long as the runtime lives in which this is called.
+    /// Installs the signal handlers, which exist as long as the current runtime.
     pub(crate) fn listen() -> Result<Self, Failure> {
         let listeners = listeners().map_err(|e| Failure::job(format!("cannot listen to the system's signals: {e}")))?;
         let heard = watch::Sender::default();
@@ -76,7 +76,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Waits for a signal that ends the program, and names it; at once where one has come.
+    /// Waits for a signal that ends the program, and returns its name; returns at once if one was already received.
     pub(crate) async fn stopped(&self) -> &'static str {
         let mut heard = self.0.subscribe();
         let found = heard.wait_for(|heard| heard.stop().is_some()).await;
@@ -87,7 +87,7 @@ impl Signals {
         }
     }
 
-    /// Waits for a job, which a signal ends: that is a failure.
+    /// Waits for a future; a signal cancels it with a failure.
     pub(crate) async fn or_stopped<T>(&self, job: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
         tokio::select! {
             // A signal that has come wins over a job that ends at the same moment.
@@ -97,12 +97,12 @@ impl Signals {
         }
     }
 
-    /// Returns the signal that ends the program, if one has come.
+    /// Returns the name of the received signal that ends the program; `None` if there is none.
     pub(crate) fn stop(&self) -> Option<&'static str> {
         self.0.borrow().stop()
     }
 
-    /// Forgets the signals that have come: each further one counts anew.
+    /// Discards the received signals, so that only later ones count.
     pub(crate) fn forget(&self) {
         self.0.send_modify(|heard| {
             heard.answered = heard.interrupts;
@@ -110,27 +110,27 @@ impl Signals {
         });
     }
 
-    /// The other signals end the program only after the guard is dropped; the job waits for
-    /// them by it, puts away what it has, and drops it.
+    /// Postpones the end of the program by signals other than SIGINT until the guard is dropped. The job waits for them
+    /// by the guard, cleans up, and drops it.
     pub(crate) fn hold(&self) -> Ending {
         self.0.send_modify(|heard| heard.held = true);
         Ending(self.clone())
     }
 
-    /// INT is the caller's until the guard is dropped, one that came before and that
-    /// nobody has dealt with too.
+    /// Reserves SIGINT for the caller until the guard is dropped, including one that was received before and not
+    /// handled.
     pub(crate) fn take_interrupts(&self) -> Interrupts {
         self.0.send_modify(|heard| heard.taken = true);
         Interrupts(self.clone())
     }
 }
 
-/// The signals that end the program, as long as a job has something to put away.
+/// Guard that postpones the end of the program by a signal, while a job has to clean up.
 #[derive(Debug)]
 pub(crate) struct Ending(Signals);
 
 impl Ending {
-    /// Waits for one of them; at once where one has come.
+    /// Waits for a signal that ends the program; returns at once if one was already received.
     pub(crate) async fn begins(&self) {
         let mut heard = self.0.0.subscribe();
         if heard.wait_for(|heard| heard.end.is_some()).await.is_err() {
@@ -145,12 +145,12 @@ impl Drop for Ending {
     }
 }
 
-/// INT, as long as a job deals with it itself.
+/// Guard that reserves SIGINT for a job.
 #[derive(Debug)]
 pub(crate) struct Interrupts(Signals);
 
 impl Interrupts {
-    /// Waits for the next one.
+    /// Waits for the next SIGINT.
     pub(crate) async fn next(&self) {
         let mut heard = self.0.0.subscribe();
         if heard.wait_for(|heard| heard.interrupts > heard.answered).await.is_err() {
@@ -170,7 +170,7 @@ impl Drop for Interrupts {
     }
 }
 
-/// The name of a signal, whenever it comes.
+/// A stream that yields the name of a signal each time that signal is received.
 type Listener = BoxStream<'static, &'static str>;
 
 #[cfg(unix)]

@@ -9,8 +9,8 @@ use toolgraft_files::{self as files, Lock, Mode};
 
 use crate::base::output;
 
-/// Returns a file of that name below `$XDG_STATE_HOME/toolgraft`, else `~/.local/state/toolgraft`;
-/// `None` where there is no home.
+/// Returns the path of a file in the program's state directory, `$XDG_STATE_HOME/toolgraft` or else
+/// `~/.local/state/toolgraft`; `None` if there is no home directory.
 pub(crate) fn file(name: &str) -> Option<PathBuf> {
     // The XDG specification says that a relative path is ignored.
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
@@ -18,8 +18,8 @@ pub(crate) fn file(name: &str) -> Option<PathBuf> {
     Some(state.join("toolgraft").join(name))
 }
 
-/// Warns where others can write to a folder that the program keeps something in: they could put conversations, logins and
-/// permissions there.
+/// Warns if other users can write to the program's configuration or state directories, where they could insert
+/// conversations, logins and permissions.
 pub(crate) fn warn_of_others() {
     let own = std::env::home_dir().map(|home| home.join(".config/toolgraft"));
     // `join("")` leaves a slash at the end; without it the path in the warning reads as the others do.
@@ -31,15 +31,14 @@ pub(crate) fn warn_of_others() {
     }
 }
 
-/// Returns the content of a file that costs nobody anything when it is lost: one that cannot be read is as good
-/// as none.
+/// Reads a JSON file of the state directory whose loss is harmless; the default value if it cannot be read.
 pub(crate) fn read<T: DeserializeOwned + Default>(name: &str) -> T {
     let text = file(name).and_then(|path| std::fs::read(path).ok()).unwrap_or_default();
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-/// Changes what such a file holds, one program after the other; `change` says whether it is to be
-/// written. What cannot be written is lost.
+/// Changes a JSON file of the state directory under a lock; it is written if `change` returns `true`. Errors are
+/// ignored.
 pub(crate) fn change<T: Serialize + DeserializeOwned + Default>(name: &str, change: impl FnOnce(&mut T) -> bool) {
     let Some(path) = file(name) else { return };
     let Some(folder) = path.parent().filter(|folder| std::fs::create_dir_all(folder).is_ok()) else { return };
@@ -52,7 +51,8 @@ pub(crate) fn change<T: Serialize + DeserializeOwned + Default>(name: &str, chan
     }
 }
 
-/// A file with the version of its format: one that cannot be read is told of.
+/// The content of a state file with the version of its format; unlike other state files, one that cannot be read is
+/// reported.
 #[derive(Serialize, Deserialize)]
 struct Versioned<T> {
     toolgraft: u32,
@@ -60,13 +60,13 @@ struct Versioned<T> {
     content: T,
 }
 
-/// The only version of such a file that there is.
+/// The only version of the format of state files so far.
 const VERSION: u32 = 1;
 
-/// Returns the content of a file with a version; the default if there is none.
+/// Reads a state file with a format version; the default value if the file does not exist.
 ///
 /// # Errors
-/// The file cannot be read: a message with its path and the reason.
+/// The file cannot be read or has another version: a message with its path and the reason.
 pub(crate) fn read_versioned<T: DeserializeOwned + Default>(path: &Path) -> Result<T, String> {
     let cannot = |why: String| format!("cannot read {}: {why}", path.display());
     let file: Versioned<T> = match std::fs::read(path) {
@@ -80,13 +80,14 @@ pub(crate) fn read_versioned<T: DeserializeOwned + Default>(path: &Path) -> Resu
     }
 }
 
-/// Returns what a file with a version holds; warns with the `consequence` of one that cannot be read, which is `None`.
+/// Reads a state file with a format version. If it cannot be read, returns `None` and warns, with the `consequence` in
+/// the warning; without a path, returns the default value.
 pub(crate) fn read_or_warn<T: DeserializeOwned + Default>(path: Option<&Path>, consequence: &str) -> Option<T> {
     let read = path.map_or_else(|| Ok(T::default()), read_versioned);
     read.inspect_err(|problem| output::warn(&format!("{problem}: {consequence}"))).ok()
 }
 
-/// Replaces a file with a version as a whole; only its owner may read it.
+/// Writes a state file with a format version atomically; only its owner may read it.
 ///
 /// # Errors
 /// The file cannot be written: a message with its path and the reason.

@@ -7,23 +7,23 @@ use std::io::{self, Write};
 use anstream::AutoStream;
 use anstyle::Style;
 
-/// Returns a text with a coloured word in front of it, in `rows`.
+/// Returns a text after a styled first word, such as `error:`, wrapped by `rows`.
 pub(crate) fn headed((style, head): (Style, &str), text: &str, rows: impl Fn(&str) -> String) -> String {
     let rows = rows(&format!("{head} {text}"));
     format!("{style}{head}{style:#}{}", rows.strip_prefix(head).unwrap_or(&rows))
 }
 
-/// Writes a line.
+/// Writes a line to stderr and ignores errors.
 pub(crate) fn tell_stderr(line: impl Display) {
     emit_stderr(format_args!("{line}\n"));
 }
 
-/// Writes a text.
+/// Writes a text to stderr and ignores errors.
 pub(crate) fn emit_stderr(text: impl Display) {
     let _ = write!(anstream::stderr(), "{text}");
 }
 
-/// Standard error as a writer that never fails.
+/// A writer to stderr that ignores all errors.
 pub(crate) struct Stderr(AutoStream<io::Stderr>);
 
 impl Stderr {

@@ -1,6 +1,6 @@
 //! The text of `--version`: the version, the commit, the system, and the features that are compiled in.
 
-/// The version, and lines on the build. The features are those of the library, and its further packages.
+/// Text of `--version`: the version, commit, target and features of the build.
 pub(crate) const LONG: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\ncommit: ",

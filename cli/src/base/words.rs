@@ -8,9 +8,9 @@ use toolgraft::tools::nearest;
 use toolgraft::validate::OutputSchema;
 use toolgraft_mcp::McpPrompt;
 
-/// Words as a tool's arguments. What a word becomes is the schema's say: `count=3` is a
-/// number where the schema wants one, and a text where it wants a text. `NAME:=JSON` is
-/// always JSON; a NAME that is given several times is a list.
+/// Converts command-line words to a tool's arguments. The schema decides the type: `count=3` is a number if the schema
+/// requires one, and a text if it requires a text. `NAME:=JSON` is always parsed as JSON; a NAME given several times is
+/// a list.
 pub(crate) fn of_tool(words: &[String], schema: Option<&Value>) -> Result<Map<String, Value>, String> {
     let mut arguments = Map::new();
     for word in words {
@@ -43,7 +43,8 @@ pub(crate) fn of_tool(words: &[String], schema: Option<&Value>) -> Result<Map<St
     }
 }
 
-/// Returns a parameter's schema; `None` where nothing is known of it.
+/// Returns a parameter's schema; `None` if the tool's schema does not describe it but allows it; an error if it is
+/// unknown.
 fn property<'a>(name: &str, schema: Option<&'a Value>) -> Result<Option<&'a Value>, String> {
     let properties = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
     // A schema without properties says nothing of the names that it takes.
@@ -63,15 +64,15 @@ fn property<'a>(name: &str, schema: Option<&'a Value>) -> Result<Option<&'a Valu
     }
 }
 
-/// Returns the name that is most like this one.
+/// Returns the name that is most similar to this one; `None` if none is similar.
 pub(crate) fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     nearest(name, names).first().copied()
 }
 
-/// Keys of a schema that say which values it takes.
+/// Keywords of JSON Schema that determine the accepted type or values.
 const SAYS: [&str; 6] = ["type", "enum", "const", "anyOf", "oneOf", "allOf"];
 
-/// Returns a value as its schema wants it; one item of a list is a list.
+/// Converts a word to the type that its schema requires; for a list, a single item becomes a list of one.
 fn value(name: &str, written: &str, schema: Option<&Value>) -> Result<Value, String> {
     let schema = schema.filter(|schema| SAYS.iter().any(|key| schema.get(key).is_some()));
     let Some(schema) = schema.and_then(|schema| OutputSchema::new(schema.clone()).ok()) else {
@@ -84,7 +85,7 @@ fn value(name: &str, written: &str, schema: Option<&Value>) -> Result<Value, Str
     found.map(|(value, _)| value).map_err(|wrong| format!("{name}={written}: {wrong}"))
 }
 
-/// Words as a prompt's arguments; a prompt with one argument takes the words as they are.
+/// Converts command-line words to a prompt's arguments; for a prompt with one argument, the words are its value.
 pub(crate) fn of_prompt(prompt: &McpPrompt, words: &[String]) -> Result<Map<String, Value>, String> {
     let names: Vec<&str> = prompt.arguments.iter().map(|argument| argument.name.as_str()).collect();
     let pair = |word: &String| match word.split_once('=') {

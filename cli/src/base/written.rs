@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex};
 
 use crate::base::lock;
 
-/// Most bytes; what would go past them is an error.
+/// Maximum number of bytes; a write beyond them is an error.
 const MOST: usize = 16 << 20;
 
-/// The bytes that were written. Clones are of the same file.
+/// An in-memory writer of limited size. Clones share the same bytes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
 
 impl Written {
-    /// Returns all of it.
+    /// Returns all written bytes as text; invalid UTF-8 is replaced.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&lock(&self.0)).into_owned()
     }

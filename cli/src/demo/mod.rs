@@ -28,10 +28,10 @@ use toolgraft::{Agent, AgentEvent, Dialect, Policy};
 use toolgraft_files::{self as files, Mode};
 use toolgraft_mcp::{Config, Hub, ServerConfig};
 
-/// Name of the bundled server in the configuration, and so in the prompt.
+/// Name of the demonstration server in the configuration and in the prompt.
 const SERVER: &str = "demo";
 
-/// Call syntax of the recordings.
+/// Dialect in which the recorded model writes its calls.
 const DIALECT: Dialect = Dialect::TypeMarker;
 
 /// Options of `toolgraft demo`.
@@ -66,7 +66,7 @@ pub(crate) fn run(args: DemoArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns the recording for a language.
+/// Returns the bundled recording of a model in this language.
 fn recording(lang: Lang) -> Result<Recording, Failure> {
     let text = match lang {
         Lang::Zh => include_str!("../../demo/zh.jsonl"),
@@ -75,7 +75,7 @@ fn recording(lang: Lang) -> Result<Recording, Failure> {
     transcript::parse(text).map_err(|e| Failure::job(format!("the bundled recording {lang}: {e}")))
 }
 
-/// One turn, shown event by event.
+/// Runs and shows one turn of the recorded model with the demonstration server.
 async fn show(args: &DemoArgs, recording: &Recording, hub: Arc<Hub>) -> Result<(), Failure> {
     servers::demand_ready(&hub)?;
     let live = io::stdout().is_terminal();
@@ -117,7 +117,7 @@ async fn show(args: &DemoArgs, recording: &Recording, hub: Arc<Hub>) -> Result<(
     Err(Failure::job("the turn ended without a last event"))
 }
 
-/// Writes the recording that was asked for.
+/// Writes the recording of the demonstration to the file of `--record`, if given.
 fn keep(args: &DemoArgs, text: &str, screen: &mut DemoShow<impl Write>) -> Result<(), Failure> {
     let Some(file) = &args.record else { return Ok(()) };
     files::replace(file, text.as_bytes(), Mode::Private)
@@ -138,7 +138,7 @@ fn question(recording: &Recording) -> Result<&str, Failure> {
     question.ok_or_else(|| Failure::job("the bundled recording has no user message"))
 }
 
-/// Fails if the loop did not do all that it is meant to show.
+/// Fails if the demonstration ended without an answer, or if one of its calls failed.
 fn verdict(finished: &Finished) -> Result<(), Failure> {
     if !finished.reason.is_answer() {
         return Err(Failure::job(format!("the demo ended without an answer: {}", finished.reason)));

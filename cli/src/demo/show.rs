@@ -10,14 +10,14 @@ use toolgraft::agent::Finished;
 use toolgraft::event::{Region, Rejected, RejectedKind};
 use toolgraft::{AgentEvent, Call, Dialect, Message, Outcome};
 
-/// Shows the events of a turn.
+/// Displays the events of the demonstration's turn.
 pub(super) struct DemoShow<W> {
     screen: Screen<W>,
-    /// Calls so far.
+    /// Number of calls so far.
     calls: usize,
-    /// `true` once a call was made in this round.
+    /// `true` if a call was made in the current round.
     called: bool,
-    /// Text that the recorded model wrote after its call in this round.
+    /// Text that the recorded model wrote after its call in the current round; `None` if there is none.
     after_call: Option<String>,
 }
 
@@ -26,7 +26,7 @@ impl<W: Write> DemoShow<W> {
         DemoShow { screen: Screen::new(out, frame, columns), calls: 0, called: false, after_call: None }
     }
 
-    /// Shows the model, the tools and the question.
+    /// Displays the model, the tools and the question.
     pub(super) fn opening(
         &mut self,
         model: &str,
@@ -40,8 +40,8 @@ impl<W: Write> DemoShow<W> {
         self.screen.line(BOLD, &format!("\nuser: {question}"))
     }
 
-    /// Shows that a request was sent to the model. `after_call` is the text that the model wrote after its call, if
-    /// any.
+    /// Displays that a request was sent to the model. `after_call` is the text that the recorded model wrote after its
+    /// call, if any.
     pub(super) fn round(&mut self, round: u32, messages: &[Message], after_call: Option<String>) -> io::Result<()> {
         self.called = false;
         self.after_call = after_call;
@@ -52,8 +52,8 @@ impl<W: Write> DemoShow<W> {
         self.screen.line(DIM, &format!("\nround {round}: prompt of {messages}, {bytes} bytes, {tokens} tokens (o200k)"))
     }
 
-    /// Returns a note on the text that the model wrote after its call, if this event ends a round that was cut off
-    /// there.
+    /// Returns a note on the invented text that the model wrote after its call, if this event ends a round that was
+    /// cancelled there.
     pub(super) fn invented(&self, event: &AgentEvent) -> Option<String> {
         // A round that was cancelled has no finish reason.
         let cut = matches!(event, AgentEvent::RoundFinished { finish: None, .. }) && self.called;
@@ -64,7 +64,7 @@ impl<W: Write> DemoShow<W> {
         ))
     }
 
-    /// Shows any event but a round's start and the turn's end.
+    /// Displays any event other than the start of a round and the end of the turn.
     pub(super) fn event(&mut self, event: &AgentEvent) -> io::Result<()> {
         match event {
             AgentEvent::Text { text } => self.screen.text(Region::Content, text),
@@ -87,7 +87,7 @@ impl<W: Write> DemoShow<W> {
         }
     }
 
-    /// The turn is over.
+    /// Displays the end of the turn.
     pub(super) fn finished(&mut self, finished: &Finished) -> io::Result<()> {
         let rounds = counted(usize::try_from(finished.rounds).unwrap_or_default(), "round");
         let calls = counted(usize::try_from(finished.calls).unwrap_or_default(), "call");
@@ -97,12 +97,12 @@ impl<W: Write> DemoShow<W> {
         }
     }
 
-    /// A remark at the end.
+    /// Displays a line at the end of the demonstration.
     pub(super) fn remark(&mut self, text: &str) -> io::Result<()> {
         self.screen.line(DIM, text)
     }
 
-    /// Returns a call as its box names it: `call_2` is call 2.
+    /// Returns the displayed name of a call id: `call 2` for `call_2`.
     fn named(&self, id: &str) -> String {
         id.strip_prefix("call_").map_or_else(|| id.to_owned(), |number| format!("call {number}"))
     }

@@ -12,31 +12,32 @@ use crate::base::{Failure, output};
 use crate::screen::wrap::in_rows;
 use crate::terminal::{keys, tty::Tty};
 
-/// Asks on the terminal, even where standard input or output is a pipe. Of those who ask,
-/// clones of one asker, each waits until the others have their answers.
+/// Asks the user questions on the terminal, even if standard input or output is a pipe. Clones share a lock, so that
+/// only one question is shown at a time.
 #[derive(Clone)]
 pub(crate) struct Asker {
     tty: Arc<Tty>,
     floor: Arc<Mutex<()>>,
 }
 
-/// The reason that the user gave no answer to a question.
+/// The reason that a question was not answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unanswered {
-    /// Ctrl-C.
+    /// The user pressed Ctrl-C.
     Interrupted,
-    /// Ctrl-D, or the terminal has gone.
+    /// The user pressed Ctrl-D, or the terminal was closed.
     Ended,
 }
 
-/// A question with a few answers, each a word or its first letter.
+/// A question with a few possible answers, each typed as a word or its first letter.
 pub(crate) struct Choice {
     pub(crate) question: String,
-    /// The text after a no is its reason.
+    /// The possible answers. Text after `no` is its reason.
     pub(crate) words: &'static [&'static str],
-    /// The answers in words, for somebody who gave another.
+    /// Explanation of the answers, shown after an invalid one.
     pub(crate) help: &'static str,
-    /// All of what is asked about, if only a part was shown: `s` shows it, and before that nothing but a no counts.
+    /// The whole text that the question is about, if only a part was shown: `s` shows it, and until then only `no` is
+    /// accepted.
     pub(crate) whole: Option<String>,
 }
 
@@ -45,7 +46,8 @@ impl Choice {
         Choice { question: question.into(), words: &["yes", "no"], help: "answer y (yes) or n (no)", whole }
     }
 
-    /// Reads an answer, with what follows it; only one that cannot be meant for something else counts.
+    /// Parses an answer and the text after it; `None` if it is not exactly one of the possible answers. Only `no` may
+    /// be followed by text.
     fn meant(&self, line: &str) -> Option<(&'static str, String)> {
         // The last three are those of a Chinese keyboard.
         const MARKS: [char; 6] = [' ', ',', ':', '，', '：', '\u{3000}'];
@@ -57,60 +59,62 @@ impl Choice {
     }
 }
 
-/// The right to ask, for one question or several that belong together.
+/// The exclusive right to ask questions, for several that belong together.
 pub(crate) struct Floor {
     tty: Arc<Tty>,
     held: Arc<OwnedMutexGuard<()>>,
 }
 
 impl Asker {
-    /// Creates an asker at the terminal of this process. Dropping the last clone restores the terminal's settings.
+    /// Creates an asker on the terminal of this process; `None` without a terminal. Dropping the last clone restores
+    /// the terminal's settings.
     pub(crate) fn at_terminal() -> Option<Self> {
         Self::new(Tty::open().map(Arc::new).as_ref())
     }
 
-    /// Returns `None` without a terminal, or where stderr is not one: nobody would see the question.
+    /// Creates an asker on this terminal; `None` without one, or if stderr is not a terminal, since the question would
+    /// not be seen.
     pub(crate) fn new(tty: Option<&Arc<Tty>>) -> Option<Self> {
         let tty = tty.filter(|_| stderr().is_terminal())?;
         Some(Asker { tty: tty.clone(), floor: Arc::default() })
     }
 
-    /// Asks; `None` for Ctrl-C, Ctrl-D, and a terminal that has gone.
+    /// Asks for a line; `None` after Ctrl-C or Ctrl-D, or if the terminal was closed.
     ///
-    /// Text that was typed before the question is not an answer to it, so each question has an editor of its own,
-    /// without anything that was read ahead.
+    /// Text that was typed before the question is discarded: each question has its own line editor, without input read
+    /// ahead.
     pub(crate) async fn ask(&self, prompt: &str) -> Option<String> {
         self.floor().await.ask(prompt).await.ok()
     }
 
-    /// Asks before a job begins: Ctrl-C ends the command. `None` for Ctrl-D, and a terminal that has gone.
+    /// Asks for a line; `None` after Ctrl-D or if the terminal was closed, a failure after Ctrl-C.
     pub(crate) async fn answer(&self, prompt: &str) -> Result<Option<String>, Failure> {
         or_interrupted(self.floor().await.ask(prompt).await)
     }
 
-    /// Returns the text that was typed before the questions were asked.
+    /// Returns the text that was typed before questions were shown.
     pub(crate) fn typed_ahead(&self) -> String {
         self.tty.typed_ahead()
     }
 
-    /// Waits until nobody else asks.
+    /// Waits until no other question is shown, and reserves the terminal for further ones.
     pub(crate) async fn floor(&self) -> Floor {
         let held = self.floor.clone().lock_owned().await;
         Floor { tty: self.tty.clone(), held: Arc::new(held) }
     }
 
-    /// Asks for yes or no, before there is a runtime; Ctrl-D means no, and Ctrl-C ends the command. `whole` is as in
-    /// a [`Choice`].
+    /// Asks for yes or no, blocking, before there is a runtime; Ctrl-D means no, and Ctrl-C is a failure. `whole` is as
+    /// in a [`Choice`].
     pub(crate) fn agrees(&self, question: String, whole: Option<String>) -> Result<bool, Failure> {
         let answer = or_interrupted(choose(&self.tty, &Choice::yes_or_no(question, whole), || false))?;
         Ok(answer.is_some_and(|(word, _)| word == "yes"))
     }
 }
 
-/// Asks for consent, unless `yes` has given it.
+/// Asks the user for consent, unless `yes` already grants it.
 ///
 /// # Errors
-/// Nobody can be asked; the user says no, and is told what that means.
+/// There is no terminal to ask on, or the user answers no, after which the message `after_no` is shown.
 pub(crate) fn demand_consent(question: &str, yes: bool, after_no: &str) -> Result<(), Failure> {
     if yes {
         return Ok(());
@@ -125,18 +129,18 @@ pub(crate) fn demand_consent(question: &str, yes: bool, after_no: &str) -> Resul
 }
 
 impl Floor {
-    /// Asks. A question that is dropped still waits for a line, which nobody reads.
+    /// Asks for a line. If the future is dropped, a note asks the user to press Enter, and that line is discarded.
     pub(crate) async fn ask(&self, prompt: &str) -> Result<String, Unanswered> {
         noted(self.ask_meanwhile(prompt)).await
     }
 
-    /// Asks until the answer is one of the choice; it comes with the text that follows it.
+    /// Asks until the answer is one of the possible ones. Returns it with the text after it.
     pub(crate) async fn choose(&self, choice: Choice) -> Result<(&'static str, String), Unanswered> {
         noted(self.on_a_thread(move |tty, is_dropped| choose(tty, &choice, is_dropped))).await
     }
 
-    /// Like [`ask`](Self::ask), where something else may come first, after which the program ends:
-    /// nothing is said of a question that is dropped.
+    /// Like [`ask`](Self::ask), but without a note if the future is dropped, for questions after which the program
+    /// ends.
     pub(crate) async fn ask_meanwhile(&self, prompt: &str) -> Result<String, Unanswered> {
         let prompt = prompt.to_owned();
         self.on_a_thread(move |tty, _| ask(tty, &prompt)).await
@@ -158,7 +162,7 @@ impl Floor {
     }
 }
 
-/// Says it if a question is dropped that somebody may be about to answer.
+/// Waits for an answer, and prints a note if the future is dropped before it.
 async fn noted<T>(asked: impl Future<Output = T>) -> T {
     let mut question = LineQuestion { is_open: true };
     let answer = asked.await;
@@ -166,7 +170,7 @@ async fn noted<T>(asked: impl Future<Output = T>) -> T {
     answer
 }
 
-/// Returns an answer at a place where Ctrl-C ends the command.
+/// Converts the result of a question where Ctrl-C ends the command with a failure and Ctrl-D returns `None`.
 fn or_interrupted<T>(answer: Result<T, Unanswered>) -> Result<Option<T>, Failure> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
@@ -175,7 +179,7 @@ fn or_interrupted<T>(answer: Result<T, Unanswered>) -> Result<Option<T>, Failure
     }
 }
 
-/// A question that somebody may be about to answer.
+/// Guard that prints a note if it is dropped while its question is unanswered.
 struct LineQuestion {
     is_open: bool,
 }
@@ -201,7 +205,7 @@ fn ask(tty: &Tty, prompt: &str) -> Result<String, Unanswered> {
     })
 }
 
-/// Asks until there is an answer that counts, or nobody waits for one.
+/// Asks until the answer is valid, or until `is_dropped` returns `true`.
 fn choose(tty: &Tty, choice: &Choice, is_dropped: impl Fn() -> bool) -> Result<(&'static str, String), Unanswered> {
     let mut is_seen = choice.whole.is_none();
     loop {
@@ -221,13 +225,13 @@ fn choose(tty: &Tty, choice: &Choice, is_dropped: impl Fn() -> bool) -> Result<(
     }
 }
 
-/// Wraps a question into rows that end between words. The answer is typed after its last space.
+/// Wraps a question into rows between words, and preserves its final space, after which the answer is typed.
 fn question(prompt: &str) -> String {
     let words = prompt.trim_end();
     in_rows(words) + &prompt[words.len()..]
 }
 
-/// Returns the configuration that every line editor starts from.
+/// Returns the configuration that all line editors share.
 pub(crate) fn config() -> rustyline::config::Builder {
     Config::builder().behavior(Behavior::PreferTerm).keyseq_timeout(Some(keys::ESCAPE))
 }

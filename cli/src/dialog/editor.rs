@@ -6,8 +6,8 @@ use std::process::Command;
 use crate::base::{Failure, state};
 use toolgraft_files as files;
 
-/// Opens the editor with this text and waits until it ends; what the file holds then, without
-/// white space around it. The file is its owner's alone, and goes.
+/// Opens the user's editor with this text and waits until it exits. Returns the trimmed content of the file, which only
+/// the user can read and which is then deleted.
 pub(crate) async fn edited(text: &str) -> Result<String, Failure> {
     let named =
         ["VISUAL", "EDITOR"].iter().filter_map(|name| std::env::var(name).ok()).find(|it| !it.trim().is_empty());
@@ -40,7 +40,7 @@ pub(crate) async fn edited(text: &str) -> Result<String, Failure> {
     Ok(String::from_utf8(written).map_err(|e| failed(&e))?.trim().to_owned())
 }
 
-/// A file that is removed in the end.
+/// Guard that deletes a file when it is dropped.
 struct Goes<'a>(&'a Path);
 
 impl Drop for Goes<'_> {

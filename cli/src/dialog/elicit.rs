@@ -19,10 +19,10 @@ use crate::screen::{Frame, beginning, boxes};
 use crate::terminal;
 use toolgraft_mcp::{FieldError, Form, FormField, InputAnswer, InputKind, InputRequest};
 
-/// Most characters of a request that are shown.
+/// Maximum number of characters shown of a server's request.
 const SHOWN: usize = 8_000;
 
-/// Declines a question that nobody can be asked.
+/// Declines a server's request for input with a warning, since there is no terminal.
 pub(crate) fn decline(request: &InputRequest) -> InputAnswer {
     let message = format!("{:?}", line(&request.message));
     output::warn(&format!(
@@ -32,7 +32,7 @@ pub(crate) fn decline(request: &InputRequest) -> InputAnswer {
     InputAnswer::Decline
 }
 
-/// Asks a question of a server.
+/// Shows a server's request for input and returns the user's answer.
 pub(crate) async fn ask(floor: &Floor, request: &InputRequest) -> Result<InputAnswer, Unanswered> {
     match &request.kind {
         InputKind::Form(form) => fill_in(floor, request, form).await,
@@ -42,23 +42,23 @@ pub(crate) async fn ask(floor: &Floor, request: &InputRequest) -> Result<InputAn
     }
 }
 
-/// Answers a question that the user has put away.
+/// Cancels a server's request that the user dismissed, with a note.
 pub(crate) fn dismiss(request: &InputRequest) -> InputAnswer {
     output::note(&format!("({} is told that you dismissed its question)", line(&request.server)));
     InputAnswer::Cancel
 }
 
-/// A server's question, as a terminal and a page show it.
+/// A server's request for input as it is displayed on a terminal or a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct InWords {
     pub(crate) title: String,
-    /// The message of the server.
+    /// Message of the server, such as the purpose of the request.
     pub(crate) text: String,
-    /// A warning that the user should read before an answer.
+    /// Warning for the user to read before an answer.
     pub(crate) warning: Option<String>,
-    /// The fields; none for a page to open.
+    /// Fields of the form; empty for a request to open a page.
     pub(crate) fields: Vec<PageField>,
-    /// The page to open.
+    /// Address of the page to open; `None` for a form.
     pub(crate) url: Option<String>,
 }
 
@@ -87,17 +87,17 @@ impl InWords {
     }
 }
 
-/// Returns the error of a field, with its name.
+/// Returns the error message of a form field, after the field's label.
 pub(crate) fn field_error(field: &FormField, error: &FieldError) -> String {
     format!("{}: {error}", form::label(field))
 }
 
-/// Says where a page is, and that it is the user who opens it.
+/// Returns a sentence with the host of a page, which the user has to open.
 fn is_at(host: &str) -> String {
     format!("It is at {host}. Nothing is opened for you: open it yourself, if you trust that host.")
 }
 
-/// Returns a warning for a host that may look like another.
+/// Returns a warning for an internationalised host name, which may imitate another one.
 fn looks_alike(host: &str) -> Option<String> {
     host.split('.')
         // The prefix of an internationalised label, in which Cyrillic letters may imitate Latin ones.
@@ -105,8 +105,8 @@ fn looks_alike(host: &str) -> Option<String> {
         .then(|| format!("the host has letters that look like other letters: {host}"))
 }
 
-/// Shows the title of a question above what the server says, in a box; then, for a page, its address, which is
-/// whole and in one piece, so that it can be copied; and the warning.
+/// Shows the title of a server's request and its text in a box, followed by the full address of a page, in one piece
+/// for copying, and by the warning.
 fn show(request: &InputRequest, body: &str) {
     let InWords { title, warning, url, .. } = InWords::of(request);
     let rows = boxes::draw(&title, &beginning(&packed(body), SHOWN), Frame::Drawn, terminal::columns());
@@ -114,7 +114,7 @@ fn show(request: &InputRequest, body: &str) {
     warning.into_iter().for_each(|warning| output::warn(&warning));
 }
 
-/// Asks for a form, and shows what was filled in before it is sent.
+/// Asks the user to fill in a server's form, and for confirmation of the values before they are sent.
 async fn fill_in(floor: &Floor, request: &InputRequest, form: &Form) -> Result<InputAnswer, Unanswered> {
     let server = line(&request.server);
     show(request, &form::overview(&request.message, form));
@@ -162,7 +162,7 @@ async fn fill_in(floor: &Floor, request: &InputRequest, form: &Form) -> Result<I
     }
 }
 
-/// Shows a page and asks for consent.
+/// Shows the address of a server's page, and asks whether the user will open it.
 async fn consent(floor: &Floor, request: &InputRequest, host: &str) -> Result<InputAnswer, Unanswered> {
     let server = line(&request.server);
     show(request, &request.message);

@@ -16,31 +16,31 @@ use crate::base::{Failure, lock, output, state};
 use crate::dialog::ask;
 use crate::terminal::keys;
 
-/// Lines that the history keeps.
+/// Maximum number of lines in the history.
 const HISTORY: usize = 1000;
 
 /// The result of reading a line at the prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
     Line(String),
-    /// Ctrl-C at an empty line.
+    /// Ctrl-C on an empty line.
     Interrupted,
-    /// Ctrl-C at a line that was begun.
+    /// Ctrl-C on a line with text, which is discarded.
     Dropped,
-    /// Ctrl-D, or the terminal has gone.
+    /// Ctrl-D, or the terminal was closed.
     Ended,
 }
 
-/// A prompt: editing, history, completion of commands.
+/// A line editor with history and completion.
 pub(crate) struct Prompt {
     editor: Option<Editor<Completion, FileHistory>>,
-    /// The line that is edited.
+    /// The line being edited, shared with the completion.
     line: Arc<Mutex<Edited>>,
     history: Option<PathBuf>,
 }
 
 impl Prompt {
-    /// A prompt, whose lines are forgotten unless it `keeps_history`.
+    /// Creates a line editor; with `keeps_history`, lines are saved in the history file.
     pub(crate) fn new(following: Following, keeps_history: bool) -> Result<Self, Failure> {
         let failed = |e: ReadlineError| Failure::job(format!("cannot read from the terminal: {e}"));
         let config = ask::config()
@@ -65,9 +65,9 @@ impl Prompt {
         Ok(Prompt { editor: Some(editor), line, history })
     }
 
-    /// Reads one line, which may hold line breaks.
+    /// Reads one line from the terminal, which may contain line breaks.
     ///
-    /// The line begins with `ahead`.
+    /// The line initially contains the text `ahead`.
     pub(crate) async fn read(&mut self, ahead: String) -> Typed {
         let Some(mut editor) = self.editor.take() else { return Typed::Ended };
         let (tell, typed) = oneshot::channel();
@@ -89,7 +89,7 @@ impl Prompt {
         }
     }
 
-    /// Returns the texts that were pasted into the line that was read last.
+    /// Returns the texts that were pasted into the last line.
     pub(crate) fn take_pasted(&mut self) -> Vec<String> {
         std::mem::take(&mut lock(&self.line).pasted)
     }
@@ -108,25 +108,26 @@ impl Prompt {
     }
 }
 
-/// Returns the line without the backslashes that carried it on.
+/// Removes from a line the backslashes that continued it, and trims it.
 fn joined(line: &str) -> String {
     line.replace("\\\n", "\n").trim().to_owned()
 }
 
-/// Returns the words that may follow these words of a command's line; the second argument is the word that has begun.
+/// Function that returns completions: the first argument has the complete words before the cursor, the second the
+/// incomplete one.
 pub(crate) type Following = Box<dyn Fn(&[String], &str) -> Vec<String> + Send>;
 
-/// The completion of a line, which also decides whether a line continues.
+/// Completion for the line editor, which also decides whether a line continues.
 struct Completion {
     following: Following,
-    /// Told of every change of the line.
+    /// The line being edited, updated at each change.
     line: Arc<Mutex<Edited>>,
 }
 
-/// Commands that are followed by file names.
+/// Commands whose arguments are file names.
 const WITH_FILES: [&str; 2] = ["/file ", "/save "];
 
-/// The line that is edited, and what was pasted into it.
+/// The line being edited, and the texts pasted into it.
 #[derive(Debug, Default)]
 struct Edited {
     text: String,
@@ -134,8 +135,8 @@ struct Edited {
 }
 
 impl Edited {
-    /// Takes over the line after a change that left the cursor at `at`. Several characters that were added
-    /// at once are a paste, unless the line `is_known`: then the history brought it back.
+    /// Updates the line after a change that left the cursor at byte offset `at`. Several characters inserted at once
+    /// are a paste, unless `is_known` tells that the line is from the history.
     fn take(&mut self, line: &str, at: usize, is_known: impl FnOnce() -> bool) {
         // A key types one character, of at most four bytes.
         if let Some(text) = inserted(&self.text, line, at).filter(|text| text.len() > char::MAX.len_utf8())
@@ -147,7 +148,7 @@ impl Edited {
     }
 }
 
-/// Returns the text that was inserted before the cursor; `None` if the line has changed otherwise.
+/// Returns the text that was inserted before the cursor; `None` if the line was changed in another way.
 fn inserted<'l>(before: &str, line: &'l str, at: usize) -> Option<&'l str> {
     let from = at.checked_sub(line.len().checked_sub(before.len())?)?;
     let is_same = line.get(..from)? == before.get(..from)? && line.get(at..)? == before.get(from..)?;
@@ -187,7 +188,7 @@ impl Completer for Completion {
     }
 }
 
-/// Returns a word as it is read back, with quotation marks only where it is another one without.
+/// Returns a completed word, quoted only if it would otherwise be parsed differently.
 fn quoted(word: &str) -> String {
     let is_plain = !word.is_empty()
         && !word.starts_with('#')
@@ -209,7 +210,7 @@ impl Validator for Completion {
 impl Hinter for Completion {
     type Hint = String;
 
-    /// Proposes nothing, but is told of every change of the line.
+    /// Returns no hint; the call is used to track changes of the line.
     fn hint(&self, line: &str, at: usize, context: &Context<'_>) -> Option<String> {
         let history = context.history();
         let is_known = || {

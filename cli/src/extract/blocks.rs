@@ -2,30 +2,30 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-/// Bytes asked for in one read, so also about the size of a block: enough that
-/// handing a block from thread to thread costs nothing beside reading it.
+/// Number of bytes requested in one read, and thus the approximate size of a block: large enough that passing a block
+/// between threads costs little compared to parsing it.
 const READ: usize = 256 << 10;
 
-/// Longest line. A longer one is not kept and becomes an error of its own.
+/// Maximum length of a line in bytes. A longer line is skipped and reported as an error.
 pub(super) const MAX_LINE: usize = 256 << 20;
 
-/// Whole lines that arrived together, or the mention of a line that is too long.
+/// Complete lines that were read together, or a placeholder for a line that is too long.
 #[derive(Debug, PartialEq)]
 pub(super) struct Block {
-    /// Number of its first line, from 1.
+    /// Line number of the block's first line, from 1.
     pub(super) first: u64,
-    /// The lines with their line breaks; `None` for one line that is too long.
+    /// The lines with their line breaks; `None` for a single line that is too long.
     pub(super) lines: Option<Vec<u8>>,
 }
 
-/// Cuts a stream into blocks. A block is passed on as soon as its last line is
-/// complete: no line waits for another.
+/// Splits a byte stream into blocks of complete lines. A block is returned as soon as its last line is complete, so
+/// that no line waits for later ones.
 pub(super) struct Blocks<R> {
     input: BufReader<R>,
     max_line: usize,
-    /// Number of the line that is arriving.
+    /// Line number of the line being read.
     line: u64,
-    /// That line is too long: its rest is dropped.
+    /// `true` if the line being read is too long; the rest of it is skipped.
     is_too_long: bool,
 }
 
@@ -34,7 +34,7 @@ impl<R: Read> Blocks<R> {
         Blocks { input: BufReader::with_capacity(READ, input), max_line, line: 1, is_too_long: false }
     }
 
-    /// Returns the next block; `None` at the end. Waits for input.
+    /// Reads the next block, waiting for input; `None` at the end of the stream.
     pub(super) fn next(&mut self) -> io::Result<Option<Block>> {
         let (first, mut lines) = (self.line, Vec::new());
         loop {
@@ -66,7 +66,7 @@ impl<R: Read> Blocks<R> {
 mod tests {
     use super::*;
 
-    /// Gives its pieces one read at a time.
+    /// A reader that returns one of these pieces per read.
     struct Pieces(Vec<&'static str>);
 
     impl Read for Pieces {

@@ -15,13 +15,13 @@ use super::blocks::{Block, Blocks, MAX_LINE};
 use super::record::write_error;
 use crate::base::lock;
 
-/// Bytes of input that are in flight at most, or one block if it is larger.
+/// Maximum number of input bytes being processed at once; a single block may be larger.
 const MAX_BYTES: usize = 32 << 20;
 
-/// Blocks in flight at most, per worker.
+/// Maximum number of blocks being processed at once, per worker.
 const BLOCKS_PER_WORKER: usize = 8;
 
-/// Lines that were read; blank ones are not counted.
+/// Numbers of lines that were read, without blank lines, and of those that are not valid records.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) lines: u64,
@@ -35,20 +35,20 @@ pub(super) enum Error {
     Write(io::Error),
 }
 
-/// The output of a block, which is in flight until this is dropped.
+/// The output of a processed block. Its bytes count towards the limit until this value is dropped.
 struct Done {
     output: Vec<u8>,
     counts: Counts,
     _in_flight: OwnedSemaphorePermit,
 }
 
-/// A block, its share of the bytes in flight, and where its output goes.
+/// A block to process, its share of the limit on bytes, and the channel for its output.
 type RecordTask = (Block, OwnedSemaphorePermit, Sender<Done>);
 
-/// Puts every line of `input` through a worker and writes the output in order.
+/// Processes every line of `input` on worker threads and writes the outputs in the order of the input.
 ///
-/// `worker` makes one function per thread, which takes a line, its number and
-/// the buffer to append an output line to, and returns `true` if the line was valid.
+/// `worker` creates one function per thread, which gets a line, its number and a buffer to which it appends an output
+/// line; it returns `true` if the line was valid.
 pub(super) fn run<R, W, M>(input: R, output: &mut impl Write, jobs: usize, worker: M) -> Result<Counts, Error>
 where
     R: Read + Send + 'static,
@@ -73,8 +73,8 @@ where
     }
 }
 
-/// Passes blocks to the workers as long as those in progress are below the limit. The writer gets the receivers of
-/// their outputs in order.
+/// Sends blocks to the workers while the limit on bytes allows it. The writer gets the channels of their outputs in the
+/// order of the input.
 fn read<R: Read>(
     mut blocks: Blocks<R>,
     to_workers: &Sender<RecordTask>,
@@ -135,7 +135,7 @@ where
     }
 }
 
-/// Gives every line that is not blank, with its number.
+/// Calls a function for every non-blank line of a block, with its line number.
 fn each_line(block: &Block, mut give: impl FnMut(&[u8], u64)) {
     let lines = block.lines.as_deref().unwrap_or_default();
     let mut start = 0;
@@ -150,7 +150,7 @@ fn each_line(block: &Block, mut give: impl FnMut(&[u8], u64)) {
     }
 }
 
-/// Writes the outputs in order.
+/// Writes the outputs of the blocks in the order of the input.
 fn write(outputs: &Receiver<Receiver<Done>>, output: &mut impl Write) -> Result<Counts, Error> {
     let mut counts = Counts::default();
     while let Some(block) = next(outputs, output)? {
@@ -162,7 +162,8 @@ fn write(outputs: &Receiver<Receiver<Done>>, output: &mut impl Write) -> Result<
     Ok(counts)
 }
 
-/// Waits for what comes next, if anything does; what was written before can be read meanwhile.
+/// Receives the next item; `None` if the channel is closed. Before it waits, the output is flushed so that its reader
+/// sees what was written.
 fn next<T>(from: &Receiver<T>, output: &mut impl Write) -> Result<Option<T>, Error> {
     if let Ok(next) = from.try_recv() {
         return Ok(Some(next));
@@ -251,7 +252,7 @@ mod tests {
     fn what_is_in_flight_is_bounded() {
         use std::sync::atomic::{AtomicUsize, Ordering};
 
-        /// Long lines, of which it counts the bytes.
+        /// A reader of long lines that counts the bytes read.
         struct Lines(Arc<AtomicUsize>);
         impl Read for Lines {
             fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -261,7 +262,7 @@ mod tests {
                 Ok(if read > 2 * MAX_BYTES { 0 } else { buffer.len() })
             }
         }
-        /// Is slow at first, and notes how much was read by then.
+        /// A writer that delays its first write and records how much input was read by then.
         struct Slow(Arc<AtomicUsize>, Option<usize>);
         impl Write for Slow {
             fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -15,13 +15,13 @@ use toolgraft::parse::Config;
 use toolgraft::validate::Validator;
 use toolgraft::{Catalog, Parser, Tool};
 
-/// Tool lists that one worker keeps ready, most recent first.
+/// Maximum number of tool lists for which one worker caches a parser.
 const MAX_KEPT: usize = 8;
 
-/// Tool lists longer than this (bytes of JSON) are not kept.
+/// Maximum size in bytes of JSON of a tool list for which a parser is cached.
 const MAX_KEPT_BYTES: usize = 4 << 20;
 
-/// A record of one line. Other fields are ignored.
+/// An input record, one per line. Other fields are ignored.
 #[derive(Deserialize)]
 struct Record<'a> {
     #[serde(borrow, default)]
@@ -38,7 +38,7 @@ struct Record<'a> {
     tools: Option<&'a RawValue>,
 }
 
-/// The answer to a record.
+/// The output line for a record: the calls and texts of the message.
 #[derive(Serialize)]
 struct Extracted<'a> {
     id: Option<&'a RawValue>,
@@ -46,25 +46,25 @@ struct Extracted<'a> {
     message: Message<'a>,
 }
 
-/// The answer to a line that is no record.
+/// The output line for an input line that is not a valid record.
 #[derive(Serialize)]
 struct Bad {
     id: (),
     error: String,
 }
 
-/// Turns lines into lines, on one thread.
+/// Converts input lines to output lines, on one thread.
 pub(super) struct Extractor {
     config: Config,
     chunk: Chunk,
-    /// For records without tools.
+    /// Parser and validator for records without tools.
     bare: RecordReader,
-    /// Tool lists as they stood in recent records, each with its reader.
+    /// Recent tool lists as JSON text, each with its parser and validator, the most recent first.
     kept: VecDeque<(Box<str>, RecordReader)>,
     problems: Problems,
 }
 
-/// A parser and a validator for one list of tools.
+/// The parser and validator for one list of tools.
 struct RecordReader {
     parser: Parser,
     validator: Validator,
@@ -86,7 +86,7 @@ impl Extractor {
         Extractor { config, chunk, bare, kept: VecDeque::new(), problems }
     }
 
-    /// Appends the answer to a line; whether the line was a record.
+    /// Appends the output line for an input line; returns `true` if the input is a valid record.
     pub(super) fn line(&mut self, line: &[u8], number: u64, out: &mut Vec<u8>) -> bool {
         match self.record(line, number, out) {
             Ok(()) => true,
@@ -116,7 +116,8 @@ impl Extractor {
         Ok(())
     }
 
-    /// Returns the reader for a record's tools. Records of one run mostly share theirs.
+    /// Returns the parser and validator for a record's tools; cached, since successive records mostly have the same
+    /// tools.
     fn reader(&mut self, tools: Option<&RawValue>) -> Result<&mut RecordReader, String> {
         let Some(tools) = tools.map(RawValue::get) else { return Ok(&mut self.bare) };
         let place = self.kept.iter().position(|(kept, _)| **kept == *tools);
@@ -138,7 +139,7 @@ impl Extractor {
 }
 
 impl RecordReader {
-    /// Parses and validates; reasoning of a field of its own comes first.
+    /// Parses a record's text, after the reasoning of its separate field, and validates the calls.
     fn read(&mut self, record: &Record<'_>, chunk: Chunk, salt: u64) -> Assembled {
         let mut collector = Collector::new();
         let sink = &mut |event: toolgraft::Event<'_>| {
@@ -166,7 +167,7 @@ impl RecordReader {
     }
 }
 
-/// Reads a JSON object; a derived reader would take an array for one too.
+/// Deserializes a JSON object. An array, which a derived implementation would accept as well, is an error.
 fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
     if text.trim_start().starts_with('{') {
         return serde_json::from_str(text).map_err(|e| json_error(&e));
@@ -175,7 +176,7 @@ fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
     Err(format!("expected a JSON object, found {found}"))
 }
 
-/// Returns the error with its column; the line is that of the input.
+/// Returns the message of a JSON error with its column; the line number is added by the caller.
 fn json_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {
@@ -186,7 +187,7 @@ fn json_error(error: &serde_json::Error) -> String {
     }
 }
 
-/// Appends the answer to a line that is no record.
+/// Appends the output line for an input line that is not a valid record.
 pub(super) fn write_error(error: &str, number: u64, out: &mut Vec<u8>) {
     write_line(&Bad { id: (), error: format!("line {number}: {error}") }, out);
 }

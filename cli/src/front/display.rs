@@ -36,70 +36,70 @@ use toolgraft::outcome::{RESULT_BYTES, Status};
 use toolgraft::{AgentEvent, Call, Conversation, Outcome};
 use toolgraft_mcp::USER_EVENT;
 
-/// Most characters of a call's arguments that are shown on a pipe; a terminal shows as many as
-/// fit its screen together with a question about them.
+/// Maximum number of characters shown of a call's arguments on a pipe; a terminal shows as many as fit the screen
+/// together with a question about them.
 const ARGUMENTS: usize = 20_000;
 
-/// Most characters of a result that are shown.
+/// Maximum number of characters shown of a result.
 const RESULT_EXCERPT: usize = 600;
 
-/// A call in a box.
+/// A call as shown in a box.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ShownCall {
     pub(super) name: String,
-    /// The text of the box, as far as it is there.
+    /// The text of the box, possibly shortened to fit the screen.
     pub(super) body: String,
 }
 
-/// Shows turns.
+/// Displays the turns of a conversation on a terminal or a pipe.
 pub(crate) struct Display {
     screen: Screen<Box<dyn Write + Send>>,
-    /// Files that a call may change.
+    /// Directories of the local servers, to show how a call changes a file in them.
     existing: Existing,
-    /// The box that was drawn last, and how much the screen had shown then.
+    /// The box of a call that was drawn last, and the screen's count of output at that time.
     drawn: Option<(ShownCall, u64)>,
-    /// The same for whoever asks about a call, if nothing came after it.
+    /// The box of a call that is at the end of the screen, if one is, for a question about that call.
     above: Option<ShownCall>,
     frame: Frame,
     live: Live,
-    /// The protocol by which the terminal takes pictures, if it is known.
+    /// The protocol by which the terminal displays pictures; `None` if it is not known to have one.
     pictures: Option<Protocol>,
-    /// The directory for other pictures, if anything may be kept.
+    /// The directory for pictures that the terminal cannot display; `None` if nothing may be saved.
     shelf: Option<Shelf>,
-    /// Standard output is no terminal and gets what the model says, and that alone.
+    /// Writer of the answer to standard output; `None` if that is a terminal.
     piped: Option<Piped>,
     quiet: bool,
     reasoning: ReasoningDisplay,
     calls_as: CallDisplay,
-    /// The user can ask for it later.
+    /// `true` in a conversation, where `/think` and `/result` can show more later.
     in_conversation: bool,
     thoughts: Thoughts,
     /// `true` if text of this round that was shown as reasoning turned out to be the answer.
     untagged: bool,
-    /// Calls that run, by their numbers.
+    /// Numbers of the calls that are running.
     running: Vec<usize>,
-    /// A job that is no turn.
+    /// Description of a running job that is not a turn, for the spinner.
     job: Option<String>,
-    /// The call that is asked about, by its number; what happens meanwhile is shown later.
+    /// Number of the call that awaits approval; later events are queued until the answer.
     asked: Option<usize>,
     later: Vec<AgentEvent>,
-    /// A server asks for input, and all else is shown later.
+    /// `true` while a server's request for input is shown; events are queued until it is answered.
     paused: bool,
-    /// The numbers that calls are shown with.
+    /// The numbers under which calls are shown.
     calls: Numbers,
-    /// The last progress that a server reported of its calls.
+    /// The name of a server, and the last progress that it reported on a call.
     progress: Option<(String, String)>,
     summary: Summary,
 }
 
-/// Returns `true` where the terminal could show colours, and nobody wants them.
+/// Returns `true` if the environment variable `NO_COLOR` is set, and the terminal could show colours.
 fn wants_no_colours() -> bool {
     let is_set = |name: &str| variable(name).filter(|value| !value.is_empty());
     is_set("NO_COLOR").is_some() && is_set("TERM").is_some_and(|terminal| terminal != "dumb")
 }
 
 impl Display {
-    /// Shows reasoning and calls as these say from now on.
+    /// Applies the display settings for reasoning and calls.
     pub(crate) fn show_as(&mut self, settings: &Settings) {
         self.reasoning = match self.quiet {
             true => ReasoningDisplay::Hidden,
@@ -164,7 +164,7 @@ impl Display {
         display
     }
 
-    /// A turn begins, with tools or without.
+    /// Starts the display of a turn, with tools or without.
     pub(crate) fn begin(&mut self, conversation: &Conversation, with_tools: bool) {
         self.know(conversation);
         if let Some(piped) = &mut self.piped {
@@ -176,7 +176,7 @@ impl Display {
         self.fit();
     }
 
-    /// Numbers the calls of a conversation that have no number yet.
+    /// Assigns numbers to the calls of a conversation that have none yet.
     pub(crate) fn know(&mut self, conversation: &Conversation) {
         let ids = conversation.messages().flat_map(|message| message.calls()).map(|call| call.id.as_str());
         for id in ids {
@@ -184,12 +184,12 @@ impl Display {
         }
     }
 
-    /// Returns the call with a number.
+    /// Returns the id of the call with this number.
     pub(crate) fn call_of(&self, number: usize) -> Option<&str> {
         self.calls.id_of(number)
     }
 
-    /// A server reports how far its call is.
+    /// Shows the progress that a server reports on a call.
     pub(crate) fn progress(
         &mut self,
         server: &str,
@@ -203,25 +203,25 @@ impl Display {
         if self.paused || self.asked.is_some() { Ok(()) } else { self.spin() }
     }
 
-    /// A job goes on that is no turn.
+    /// Shows a spinner for a job that is not a turn.
     pub(super) fn work(&mut self, job: String) -> io::Result<()> {
         self.job = Some(job);
         self.spin()
     }
 
-    /// A turn or a job is over, however it ended.
+    /// Ends the display of running calls or of a job.
     pub(super) fn stop(&mut self) {
         (self.job, self.progress) = (None, None);
         self.running.clear();
         self.live.clear();
     }
 
-    /// Returns `true` if this box is the last thing on the screen, above a question.
+    /// Returns `true` if this box is the last output on the screen, so that a question can refer to it.
     pub(super) fn ends_with(&self, shown: &ShownCall) -> bool {
         self.above.as_ref() == Some(shown)
     }
 
-    /// The terminal may have another size now.
+    /// Adapts the display to the present size of the terminal.
     fn fit(&mut self) {
         let (columns, rows) = size();
         self.screen.resize(columns, rows.unwrap_or_default());
@@ -233,28 +233,28 @@ impl Display {
         self.thoughts.of_turn()
     }
 
-    /// A line of our own.
+    /// Shows a line of the program itself.
     pub(crate) fn note(&mut self, style: Style, text: &str) -> io::Result<()> {
         self.live.clear();
         self.fit();
         self.screen.line(style, text)
     }
 
-    /// Shows any event but the turn's end.
+    /// Shows any event except the end of the turn.
     pub(super) fn event(&mut self, event: AgentEvent) -> io::Result<()> {
         self.summary.take(&event);
         self.fit();
         self.show_or_keep(event)
     }
 
-    /// Makes room for the question of a server.
+    /// Pauses the display while a server's request for input is shown.
     pub(super) fn pause(&mut self) -> io::Result<()> {
         self.paused = true;
         self.live.clear();
         self.screen.end_line()
     }
 
-    /// The question is over.
+    /// Resumes the display after a server's request for input, and shows the queued events.
     pub(super) fn go_on(&mut self) -> io::Result<()> {
         self.paused = false;
         // The approval that was asked for before the server's question is still open.
@@ -286,7 +286,7 @@ impl Display {
         Ok(())
     }
 
-    /// Shows what happened while a question was open.
+    /// Shows the events that were queued while a question was shown.
     fn answered(&mut self) -> io::Result<()> {
         // Whether it runs or is denied, what comes next names it.
         self.running.extend(self.asked.take());
@@ -299,7 +299,7 @@ impl Display {
         step.map_or(Ok(()), |step| self.draw(step))
     }
 
-    /// Draws a step that the page shows in the same words.
+    /// Draws a step of a turn that has the same text on the terminal and on the page.
     fn draw(&mut self, step: Step) -> io::Result<()> {
         match step {
             Step::Wait { text } => self.wait(&text),
@@ -375,8 +375,8 @@ impl Display {
         }
     }
 
-    /// Ends the turn; a pipe gets its answer now. If there is no answer, a conversation shows the reason;
-    /// the command with a single question fails with it.
+    /// Shows the end of the turn; a pipe gets its answer now. If there is no answer, the reason is shown, unless the
+    /// signal that cancelled it is reported elsewhere.
     pub(super) fn finished(&mut self, finished: &Finished) -> io::Result<()> {
         self.fit();
         self.live.clear();
@@ -427,7 +427,7 @@ impl Display {
         self.screen.text(Region::Content, text)
     }
 
-    /// Ends the text before a call. First words that have waited for more are not an answer.
+    /// Ends the text before a call. Text that a pipe has delayed is not an answer, and is shown on stderr.
     fn release(&mut self) -> io::Result<()> {
         let Some(piped) = &mut self.piped else { return Ok(()) };
         let words = piped.end_line()?.unwrap_or_default();
@@ -438,12 +438,12 @@ impl Display {
         self.screen.text(Region::Content, &words)
     }
 
-    /// Returns the time at which first words have waited for a call for long enough.
+    /// Returns the time at which text delayed for a possible call is due to be written; `None` if there is none.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.piped.as_ref().and_then(Piped::due)
     }
 
-    /// Sends the words that have waited.
+    /// Writes the text that was delayed for a possible call.
     pub(crate) fn send_words(&mut self) -> io::Result<()> {
         self.live.clear();
         self.piped.as_mut().map_or(Ok(()), Piped::send)
@@ -465,7 +465,7 @@ impl Display {
         Ok(())
     }
 
-    /// Reasoning has ended: one line is left of it.
+    /// Replaces the reasoning by one line, after it has ended.
     fn fold(&mut self) -> io::Result<()> {
         let Some(took) = self.thoughts.fold() else { return Ok(()) };
         self.live.clear();
@@ -477,7 +477,7 @@ impl Display {
         self.line(DIM, &format!("thought for {}, {size} · {how} shows it", lasted(took)))
     }
 
-    /// Shows that the text so far was something else.
+    /// Shows that the text so far was reasoning instead of answer, or the reverse.
     fn reclassify(&mut self, to: Region) -> io::Result<()> {
         match to {
             Region::Reasoning => {
@@ -525,7 +525,7 @@ impl Display {
         }
     }
 
-    /// A call, numbered, with all of its arguments.
+    /// Shows a call with its number and all of its arguments.
     pub(crate) fn open_call(&mut self, number: usize, call: &Call) -> io::Result<()> {
         let name = full_name(call.server.as_deref(), &call.tool);
         let body = self.existing.arguments(call.server.as_deref(), &call.arguments);
@@ -533,12 +533,12 @@ impl Display {
         self.screen.boxed(CALL, &format!("#{number} call {name}"), &body)
     }
 
-    /// Returns `true` if a successful call is one line.
+    /// Returns `true` if calls and their results are shown in one line each.
     fn is_lines(&self) -> bool {
         self.calls_as == CallDisplay::Line && self.frame == Frame::Drawn
     }
 
-    /// A title, and as much of a text as a row has room for.
+    /// Shows a title, and the beginning of a text, in one row.
     fn one_line(&mut self, style: Style, title: &str, text: &str) -> io::Result<()> {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let (columns, _) = size();
@@ -603,7 +603,7 @@ impl Display {
         self.spin()
     }
 
-    /// The pictures of a result, drawn where the terminal can; else in files.
+    /// Shows the pictures of a result: drawn if the terminal supports that, else saved to files.
     fn pictures(&mut self, outcome: &Outcome, number: usize) -> io::Result<()> {
         if self.quiet || self.frame != Frame::Drawn {
             return Ok(());
@@ -629,7 +629,7 @@ impl Display {
         }
     }
 
-    /// Returns the beginning of a result, and what the model got of it.
+    /// Returns the beginning of a result, with its size and the amount that the model received.
     fn shown_of(&self, text: &str, number: usize) -> String {
         let text = text.trim();
         let short: String = text.chars().take(RESULT_EXCERPT).collect();
@@ -648,7 +648,7 @@ impl Display {
         format!("{short}…\n{size}")
     }
 
-    /// Turns while calls or a job run.
+    /// Shows the spinner while calls or a job run.
     fn spin(&mut self) -> io::Result<()> {
         let names: Vec<&str> = self.running.iter().filter_map(|number| self.calls.tool_of(*number)).collect();
         let what = match &self.job {
@@ -663,7 +663,7 @@ impl Display {
         self.wait(&progress.map_or(what.clone(), |(_, text)| format!("{what}: {text}")))
     }
 
-    /// Turns until something is shown.
+    /// Shows the spinner with this text until other output follows.
     fn wait(&mut self, what: &str) -> io::Result<()> {
         // A spinner has the line for itself.
         self.screen.end_line()?;
@@ -678,7 +678,7 @@ impl Display {
         self.note(style, text)
     }
 
-    /// Arguments as far as they are shown.
+    /// Returns arguments shortened to the screen, or on a pipe to the maximum length.
     fn shortened(&self, text: &str) -> String {
         if self.frame == Frame::Drawn {
             return as_fits_screen(text);
@@ -695,14 +695,14 @@ impl Display {
     }
 }
 
-/// Columns that output may take, and the terminal's rows where it says them: only then is
-/// it known that no row is longer than one of the terminal's.
+/// Returns the width for output, and the terminal's number of rows; `None` if that is not known, and rows wider than
+/// the terminal are then possible.
 fn size() -> (usize, Option<usize>) {
     let columns = terminal::columns();
     terminal::size().map_or((columns, None), |(own, rows)| (columns.min(own), Some(rows)))
 }
 
-/// Returns the title of an outcome's box: its number, what became of the call, the tool's name and the time.
+/// Returns the title of an outcome's box: the call's number, its status, the tool's name and the duration.
 fn outcome_title(number: usize, status: Status, name: &str, took: Option<&str>) -> String {
     let what = match status {
         Status::Result => "result of",

@@ -18,41 +18,42 @@ use toolgraft_mcp::{Elicitor, InputAnswer, InputRequest};
 pub(crate) use display::{Display, Shelf};
 pub(crate) use terminal::Terminal;
 
-/// Most columns of a tool's name in a question.
+/// Maximum width in columns of a tool's name in a question.
 pub(crate) const NAME: usize = 60;
 
-/// A call that somebody is asked about. Nothing in it steers a terminal or is hidden: whoever draws it draws
-/// it as it is, and takes a yes only once all of it was on screen.
+/// A question to the user about a call. Its texts contain no control characters and can be drawn as they are; the user
+/// interface must accept a yes only after all of the text was shown.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
-    /// The call's id.
+    /// Id of the call that the question is about.
     pub(crate) id: String,
-    /// The tool's full name, bounded; the body has all of a longer one.
+    /// Full name of the tool, shortened if it is long; the body then contains the whole name.
     pub(crate) name: String,
-    /// The reason that it is asked about, in a sentence.
+    /// The reason for the question, as a sentence.
     pub(crate) why: String,
-    /// The changes of the tool, and the arguments as a user reads them, with the changes of a
-    /// file; folded to the room that there is.
+    /// The changes in the tool and the arguments as text, with a diff of a changed file; the middle is hidden if it
+    /// does not fit the screen.
     pub(crate) body: Folded,
-    /// The arguments in one line.
+    /// The arguments of the call in one line.
     pub(crate) line: String,
-    /// No answer holds for later calls: this one may be a draft or an example, or repeats one that ran.
+    /// `true` if an answer must not apply to later calls, since this one may be a draft or an example, or repeats one
+    /// that ran.
     pub(crate) is_doubtful: bool,
-    /// A hash of the tool's definition: an answer is one to this definition alone.
+    /// Hash of the tool's definition, to which alone the answer applies.
     pub(crate) definition: String,
 }
 
-/// An answer of the user.
+/// The user's answer to a question about a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Once,
-    /// This call, and each later one of the tool in this conversation.
+    /// Approve this call, and each later one of the tool in this conversation.
     Always,
-    /// Not; the model is told why, where that is said.
+    /// Deny this call, with a reason for the model if the user gave one.
     No(Option<String>),
 }
 
-/// Returns the elicitor that asks at this front.
+/// Returns an elicitor that shows servers' requests for input at this user interface.
 pub(crate) fn elicitor(front: Arc<dyn Frontend>) -> impl Elicitor {
     move |request: InputRequest| {
         let front = front.clone();
@@ -60,21 +61,23 @@ pub(crate) fn elicitor(front: Arc<dyn Frontend>) -> impl Elicitor {
     }
 }
 
-/// Where turns are shown, and where the user is asked.
+/// A user interface that shows turns and asks the user questions.
 pub(crate) trait Frontend: Send + Sync {
     /// Shows an event of a turn.
     fn event(&self, event: AgentEvent) -> Result<(), Failure>;
 
-    /// Returns the columns and rows that there are for the body of a question; `None` if nobody can be asked.
+    /// Returns the columns and rows available for the body of a question; `None` if there is no user to ask.
     fn room(&self) -> Option<(usize, usize)>;
 
-    /// Asks about a call. It never ends where the turn is to end instead.
+    /// Asks the user about a call. Never completes if the user cancels the turn instead.
     fn approve<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer>;
 
-    /// Asks what a server wants to know. Where this is dropped the question is withdrawn.
+    /// Shows a server's request for input and returns the user's answer. If the future is dropped, the question is
+    /// withdrawn.
     fn fill<'a>(&'a self, request: &'a InputRequest) -> BoxFuture<'a, InputAnswer>;
 
-    /// Asks which of these models is meant, and returns its index; `None` if the user chooses none, or cannot.
+    /// Asks the user to choose one of these models, and returns its index; `None` if the user chooses none or there is
+    /// no user to ask.
     fn choose<'a>(&'a self, _: &'a str, _: &'a [String]) -> BoxFuture<'a, Result<Option<usize>, Failure>> {
         Box::pin(async { Ok(None) })
     }

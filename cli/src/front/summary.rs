@@ -7,12 +7,12 @@ use toolgraft::AgentEvent;
 use toolgraft::agent::Finished;
 use toolgraft::message::Usage;
 
-/// Measures a turn while it goes.
+/// Measures the duration of a turn for its summary.
 pub(super) struct Summary {
     started: Instant,
-    /// The question that is open, and since when.
+    /// Id of the call that awaits approval, and the time since which it does.
     asked: Option<(String, Instant)>,
-    /// Time that somebody took to answer questions.
+    /// Total time that the user took to answer questions.
     waited: Duration,
 }
 
@@ -21,7 +21,7 @@ impl Summary {
         Summary { started: Instant::now(), asked: None, waited: Duration::ZERO }
     }
 
-    /// Takes an event of the turn.
+    /// Updates the measurement with an event of the turn.
     pub(super) fn take(&mut self, event: &AgentEvent) {
         match event {
             AgentEvent::ApprovalAsked(request) => self.asked = Some((request.id.clone(), Instant::now())),
@@ -34,7 +34,8 @@ impl Summary {
         }
     }
 
-    /// Returns a line for the turn; nothing where no request was sent. Its time is without that of questions.
+    /// Returns a line with the turn's rounds, calls, duration and tokens; empty if no request was sent. The duration
+    /// excludes the time for the user's answers.
     pub(super) fn text(&self, finished: &Finished) -> String {
         // A turn that ended before its first request cost nothing.
         if finished.rounds == 0 {
@@ -51,7 +52,7 @@ impl Summary {
     }
 }
 
-/// Returns the tokens of prompt and answer, and how many of these are reasoning; `≈` where we counted ourselves.
+/// Returns the numbers of tokens of prompt and answer, including those of reasoning; `≈` marks an estimate.
 fn tokens(usage: Usage) -> String {
     let said = |tokens: u64, estimated: bool| format!("{}{tokens}", if estimated { "≈" } else { "" });
     let reasoning = usage.reasoning_tokens.filter(|tokens| *tokens > 0);
@@ -70,7 +71,7 @@ mod tests {
     use toolgraft::Conversation;
     use toolgraft::agent::StopReason;
 
-    /// Returns the text for a turn of so many rounds, with all times made the same.
+    /// Returns the summary of a turn with these numbers, in which all durations are replaced by `T`.
     fn shown(rounds: u32, calls: u32, usage: Option<Usage>) -> String {
         let mut finished = Finished::new(StopReason::Answered, Conversation::new());
         (finished.rounds, finished.calls, finished.usage) = (rounds, calls, usage);

@@ -21,20 +21,20 @@ use crate::terminal::{columns, grouped, shortened};
 use toolgraft::AgentEvent;
 use toolgraft_mcp::{Hub, InputAnswer, InputRequest, ServerEventKind};
 
-/// Most columns of the arguments in a question; the box above has all of them.
+/// Maximum width in columns of the arguments in a question; the box above contains all of them.
 const ARGUMENTS: usize = 60;
 
-/// Fewest columns of them, however long the tool's name is.
+/// Minimum width in columns of the arguments in a question, after a long tool name.
 const LEAST_ARGUMENTS: usize = 16;
 
-/// The terminal, or a pipe.
+/// The user interface on a terminal or a pipe.
 pub(crate) struct Terminal {
-    /// `None` where nobody can be asked.
+    /// Asks the user questions; `None` without a terminal.
     pub(crate) asker: Option<Asker>,
     display: Mutex<Display>,
-    /// Events are JSON objects.
+    /// `true` if events are printed as JSON objects.
     is_json: bool,
-    /// Cancels the turn that goes on.
+    /// Cancels the current turn.
     cancel: Mutex<CancellationToken>,
 }
 
@@ -43,7 +43,7 @@ impl Terminal {
         Terminal { asker, display: Mutex::new(display), is_json, cancel: Mutex::default() }
     }
 
-    /// The terminal of a command without turns.
+    /// Creates the user interface of a command without turns.
     pub(crate) fn without_turns(asker: Option<Asker>) -> Self {
         let display = Display::new((false, false), &Settings::default(), (false, None), Existing::default());
         Terminal::new(asker, display, false)
@@ -53,13 +53,13 @@ impl Terminal {
         lock(&self.display)
     }
 
-    /// A turn begins, until the returned value is dropped; Ctrl-C at a question cancels it.
+    /// Starts a turn, until the returned guard is dropped; Ctrl-C at a question cancels it.
     pub(crate) fn begin(&self, cancel: CancellationToken) -> impl Drop {
         *lock(&self.cancel) = cancel;
         DisplayGuard(self, Display::stop)
     }
 
-    /// Waits for a job on the hub's servers. The terminal shows `what` meanwhile.
+    /// Waits for a future that uses the hub's servers. The terminal shows `what` with a spinner meanwhile.
     pub(crate) async fn watch<T>(&self, hub: &Hub, what: String, job: impl Future<Output = T>) -> T {
         let (mut events, mut job) = (hub.states(), pin!(job));
         let _ = self.display().work(what);
@@ -77,7 +77,7 @@ impl Terminal {
     }
 }
 
-/// Calls this on the display when it is dropped.
+/// Guard that calls a function on the display when it is dropped.
 struct DisplayGuard<'a>(&'a Terminal, fn(&mut Display));
 
 impl Drop for DisplayGuard<'_> {
@@ -147,7 +147,7 @@ impl Frontend for Terminal {
 }
 
 impl Terminal {
-    /// Asks until there is an answer; `None` for Ctrl-C, and where nobody can be asked.
+    /// Asks the user about a call until the answer is valid; `None` after Ctrl-C or without a terminal.
     async fn answer(&self, asked: &Question) -> Option<Answer> {
         let shown = ShownCall { name: asked.name.clone(), body: asked.body.shown() };
         // A box of another call, or one with other text after it, is not what the question is about.
@@ -166,7 +166,7 @@ impl Terminal {
     }
 }
 
-/// Returns the place of a model, by its number or its name.
+/// Returns the index of a model, by its number from 1 or its name.
 fn chosen(models: &[String], answer: &str) -> Option<usize> {
     match answer.parse::<usize>() {
         Ok(number) => number.checked_sub(1).filter(|place| *place < models.len()),
@@ -174,7 +174,8 @@ fn chosen(models: &[String], answer: &str) -> Option<usize> {
     }
 }
 
-/// Returns the answers to a question, and what they mean. A doubtful call is approved by itself alone.
+/// Returns the possible answers to a question, and an explanation of them. A doubtful call cannot be approved for later
+/// calls.
 pub(crate) fn words(is_doubtful: bool) -> (&'static [&'static str], &'static str) {
     match is_doubtful {
         true => (&["yes", "no"], "answer y (yes, once), n (no), or n REASON (no, and the model is told why)"),
@@ -186,7 +187,7 @@ pub(crate) fn words(is_doubtful: bool) -> (&'static [&'static str], &'static str
     }
 }
 
-/// Returns the box of a question, with all of the body or a part of it.
+/// Returns the box of a question, with all of its body or the part given.
 fn boxed(asked: &Question, body: &str) -> String {
     let rows = boxes::draw(&asked.name, body, Frame::Drawn, columns());
     rows.iter().map(|row| format!("{CALL}{row}{CALL:#}")).collect::<Vec<_>>().join("\n")

@@ -18,55 +18,55 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// A program that speaks an interface that `serve` has, and what it wants to be set.
+/// A program with one of the APIs that `serve` provides, and the settings for starting it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Client {
-    /// Its name on the command line.
+    /// Name of the client on the command line.
     pub(super) name: String,
-    /// The program, as it is found in `PATH`.
+    /// Name of the executable, which is searched in `PATH`.
     pub(super) program: String,
-    /// The command that installs the client.
+    /// Shell command that installs the client.
     pub(super) install: String,
-    /// Tokens of its first request in a context of 32,768 (o200k; docs/clients.md).
+    /// Number of tokens (o200k) of the client's first request with a context of 32,768 tokens; see docs/clients.md.
     pub(super) first_request: u64,
-    /// Variables and their texts.
+    /// Environment variables to set, each with the template of its value.
     #[serde(default)]
     pub(super) set: Vec<(String, String)>,
-    /// Variables of its own that it gets from the user's environment; `*` stands for any end.
+    /// Names of the client's own variables to inherit from the user's environment; a trailing `*` matches any suffix.
     #[serde(default)]
     pub(super) passes: Vec<String>,
-    /// Variables that would lead it elsewhere.
+    /// Names of variables to remove, since they would direct the client to another endpoint.
     #[serde(default)]
     pub(super) unset: Vec<String>,
-    /// Files in a folder of the session's own, and their texts.
+    /// Files in the temporary directory of the session, each with the template of its content.
     #[serde(default)]
     pub(super) files: Vec<(String, String)>,
-    /// Arguments before those of the user.
+    /// Templates of arguments that precede those of the user.
     #[serde(default)]
     pub(super) arguments: Vec<String>,
 }
 
 impl Client {
-    /// Returns the client of a name.
+    /// Returns the client with this name.
     pub(super) fn named(name: &str) -> Option<&'static Client> {
         CLIENTS.iter().find(|client| client.name == name)
     }
 
-    /// Returns its texts.
+    /// Returns the templates of the client's variables, files and arguments.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         self.set.iter().chain(&self.files).map(|(_, text)| text).chain(&self.arguments).map(String::as_str)
     }
 }
 
-/// The file of them.
+/// The content of `clients.toml`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ClientTable {
     client: Vec<Client>,
 }
 
-/// All of them. That the file can be read is a test.
+/// The clients of `clients.toml`; a test checks that the file can be parsed.
 pub(super) static CLIENTS: LazyLock<Vec<Client>> = LazyLock::new(|| read().unwrap_or_default().client);
 
 fn read() -> Result<ClientTable, toml_edit::de::Error> {

@@ -8,22 +8,23 @@ use crate::base::Failure;
 use crate::chat::Endpoint;
 use toolgraft_mcp::is_inherited;
 
-/// Variables that every program gets beside those that every MCP server gets; `*` stands for any end of a name.
+/// Returns the names of the variables that every program inherits, in addition to those for every MCP server; a
+/// trailing `*` matches any suffix.
 fn passed() -> impl Iterator<Item = &'static str> {
     include_str!("passed.txt").lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace)
 }
 
-/// The variables that `--env` asks for.
+/// The variables of the option `--env`.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
-    /// Variables of this process.
+    /// Names of variables to inherit from this process.
     names: Vec<String>,
-    /// Variables with their values.
+    /// Names of variables to set, with their values.
     pub(super) set: Vec<(String, String)>,
 }
 
 impl Asked {
-    /// Reads the options.
+    /// Parses the values of `--env`; an error if a variable contains the endpoint's API key.
     pub(super) fn read(options: &[String], endpoint: &Endpoint) -> Result<Self, Failure> {
         let mut asked = Asked::default();
         for option in options {
@@ -46,8 +47,8 @@ impl Asked {
         Ok(asked)
     }
 
-    /// Returns the variables of this process that the program gets. One that holds the endpoint's key is
-    /// left out, whatever its name.
+    /// Returns the variables of this process that the program inherits. A variable that contains the endpoint's API key
+    /// is excluded, whatever its name.
     pub(super) fn environment(&self, client: &Client, endpoint: &Endpoint) -> Vec<(OsString, OsString)> {
         let is_listed = |name: &str| {
             let fits = |pattern: &str| matches(pattern, name);
@@ -64,7 +65,7 @@ impl Asked {
     }
 }
 
-/// Returns `true` if the pattern, which may end with `*`, has this name.
+/// Returns `true` if a name matches a pattern, in which a trailing `*` matches any suffix.
 fn matches(pattern: &str, name: &str) -> bool {
     pattern.strip_suffix('*').map_or(pattern == name, |begin| name.starts_with(begin))
 }

@@ -32,7 +32,7 @@ use toolgraft::prompt::tool_budget;
 use toolgraft::secrets::shown_url;
 use toolgraft_serve::Server;
 
-/// Context in which a first request leaves room for work.
+/// Multiple of the size of a client's first request that the context should have, to leave space for work.
 const ROOM: u64 = 2;
 
 /// Options of `toolgraft launch`.
@@ -69,7 +69,7 @@ fn client(name: &str) -> Result<&'static Client, String> {
     Client::named(name).ok_or_else(|| input::expected_one_of(CLIENTS.iter().map(|client| client.name.as_str())))
 }
 
-/// Runs the command.
+/// Runs `toolgraft launch`.
 pub(crate) fn run(args: LaunchArgs) -> Result<ExitCode, Failure> {
     let options = Settings { profile: args.model.offer.profile, ..Settings::default() };
     let mut settings = args.set.under(options, &[Reader::Served, Reader::Launch])?.resolve(&Source::EVERYWHERE)?;
@@ -110,7 +110,7 @@ pub(crate) fn run(args: LaunchArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Serves the model to the program until it ends.
+/// Serves the model to the program until it exits, and returns its exit code.
 async fn launched(
     (args, settings): (LaunchArgs, Settings),
     asked: Asked,
@@ -140,7 +140,7 @@ async fn launched(
     ended
 }
 
-/// Says what is set, in one line.
+/// Prints a line with the client, the model and the limits that are set.
 fn told(client: &Client, settings: &Settings, endpoint: &Endpoint, values: &PlanValues<'_>) {
     let mut line = format!(
         "{}: {} of {}, served at {}",
@@ -165,7 +165,7 @@ fn told(client: &Client, settings: &Settings, endpoint: &Endpoint, values: &Plan
     output::tell_stderr(line);
 }
 
-/// Warns of a context in which the program cannot do much.
+/// Warns if the context is hardly larger than the client's first request.
 fn warn_of(client: &Client, context: Option<u64>, endpoint: &Endpoint) {
     let Some(context) = context.filter(|context| *context < client.first_request * ROOM) else { return };
     let longer = endpoint.longer_context().map(|how| format!(": {how}")).unwrap_or_default();

@@ -6,54 +6,54 @@ use minijinja::{Environment, UndefinedBehavior, Value, context};
 
 use super::clients::Client;
 
-/// A client's part of the context for one answer, and most tokens of it.
+/// Divisor of the context size for the maximum number of tokens of an answer, and the upper limit of that number.
 const OUTPUT: (u64, u64) = (4, 32_000);
 
-/// Seconds that a program waits for an answer: a model on a processor reads some fifty tokens a
-/// second, and a program that gives up asks again for all of it.
+/// Seconds that the program should wait for an answer: a model on a CPU reads some fifty tokens per second, and a
+/// program that gives up sends the whole request again.
 const PATIENCE: u64 = 3_600;
 
-/// The values of a session that a client's entry can use.
+/// The values of a session that the templates of a client can use.
 #[derive(Debug, Clone)]
 pub(super) struct PlanValues<'a> {
-    /// The door's URL, without `/v1`.
+    /// URL of the server, without `/v1`.
     pub(super) root: &'a str,
     /// The API key that the server requires.
     pub(super) key: &'a str,
-    /// The model.
+    /// Id of the model.
     pub(super) model: &'a str,
-    /// Tokens of its context.
+    /// Size of the model's context in tokens; `None` if unknown.
     pub(super) context: Option<u64>,
-    /// The folder of the session's files.
+    /// Temporary directory of the session's files.
     pub(super) folder: &'a Path,
 }
 
 impl PlanValues<'_> {
-    /// Most tokens of an answer.
+    /// Returns the maximum number of tokens of an answer; `None` if the context size is unknown.
     pub(super) fn output(&self) -> Option<u64> {
         Some((self.context? / OUTPUT.0).clamp(1, OUTPUT.1))
     }
 
-    /// Tokens from which on a history is to be made shorter: an answer fits beside it.
+    /// Returns the number of tokens from which the client should shorten its history, so that an answer still fits;
+    /// `None` if the context size is unknown.
     pub(super) fn compact(&self) -> Option<u64> {
         Some(self.context? - self.output()?)
     }
 }
 
-/// A program and what is set for it.
+/// A program to start, with its environment, files and arguments.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LaunchPlan {
     pub(super) program: &'static str,
     pub(super) set: Vec<(String, String)>,
     pub(super) unset: &'static [String],
-    /// Their names in the folder, and their texts.
+    /// Names of the files in the session's directory, with their contents.
     pub(super) files: Vec<(&'static str, String)>,
     pub(super) arguments: Vec<String>,
 }
 
 impl LaunchPlan {
-    /// The client's entry with these values in it, and after it the variables and arguments that the
-    /// user asks for.
+    /// Fills the templates of a client with these values, and adds the variables and arguments of the user.
     pub(super) fn new(
         client: &'static Client,
         values: &PlanValues<'_>,
@@ -95,7 +95,7 @@ impl LaunchPlan {
         })
     }
 
-    /// Returns the plan as one would type it: the files, the variables, the command.
+    /// Returns the plan as shell commands that write the files, set the variables and start the program.
     pub(super) fn text(&self, folder: &Path) -> String {
         let quoted = |word: &str| shlex::try_quote(word).map_or_else(|_| word.to_owned(), |word| word.into_owned());
         let mut text = String::new();

@@ -13,21 +13,21 @@ use crate::terminal::tty::Tty;
 use toolgraft_files as files;
 use toolgraft_mcp::ProcessMark;
 
-/// Time that a program has to end after it was told to.
+/// Time for the program to exit after it received a signal to do so.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// The same for what it has left running.
+/// Time for processes that the program left running to exit after a signal.
 const LEFT_GRACE: Duration = Duration::from_secs(2);
 
-/// The variable that marks the program and all that it starts.
+/// Name of the environment variable that marks the program and its descendants.
 const MARK: &str = "TOOLGRAFT_LAUNCH";
 
-/// A folder of the session's own, with all that is in it; it goes when this is dropped.
+/// A private temporary directory for the files of a session, which is deleted when this value is dropped.
 #[derive(Debug)]
 pub(super) struct SessionFolder(PathBuf);
 
 impl SessionFolder {
-    /// The path of one that is made once something is written to it.
+    /// Chooses the path of a temporary directory, which is created when a file is written.
     pub(super) fn new() -> Result<Self, Failure> {
         let name = secret()?;
         Ok(SessionFolder(std::env::temp_dir().join(format!("toolgraft-launch-{name}"))))
@@ -37,7 +37,7 @@ impl SessionFolder {
         &self.0
     }
 
-    /// Writes what the plan has.
+    /// Writes the files of a plan.
     pub(super) fn fill(&self, plan: &LaunchPlan) -> Result<(), Failure> {
         for (name, text) in &plan.files {
             let path = self.0.join(name);
@@ -55,12 +55,12 @@ impl Drop for SessionFolder {
     }
 }
 
-/// Returns a new mark: an environment variable by which the program and its descendants are found.
+/// Returns a new mark: an environment variable that identifies the program and its descendants.
 pub(super) fn mark() -> ProcessMark {
     ProcessMark::new(MARK)
 }
 
-/// Returns the command of a plan, in this environment.
+/// Returns the command that starts the program of a plan with this environment and mark.
 pub(super) fn command(
     program: &Path,
     plan: &LaunchPlan,
@@ -79,15 +79,15 @@ pub(super) fn command(
     command
 }
 
-/// Ends what the program has left running: a daemon that knows the session's settings and server
-/// would serve the next start with them.
+/// Ends processes that the program left running, such as a daemon that would keep the session's settings for the next
+/// start.
 pub(super) async fn end_left(mark: &ProcessMark, client: &str) {
     if mark.end(LEFT_GRACE).await {
         output::tell_stderr(format!("stopped the processes that {client} left running"));
     }
 }
 
-/// Waits for the program, and forwards the signals that it would not get.
+/// Waits for the program to exit, and forwards signals that it does not get itself. Returns its exit code.
 pub(super) async fn ended(mut child: Child, signals: &Signals) -> Result<ExitCode, Failure> {
     // The terminal's settings are restored when this is dropped, even if the program has changed them.
     let tty = Tty::open();
@@ -112,7 +112,7 @@ pub(super) async fn ended(mut child: Child, signals: &Signals) -> Result<ExitCod
     Ok(ExitCode::from(code(status)))
 }
 
-/// Returns a program's status as a shell has it.
+/// Returns the exit code of a program as a shell reports it: 128 plus the number of a signal.
 fn code(status: std::process::ExitStatus) -> u8 {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {

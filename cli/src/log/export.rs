@@ -39,7 +39,7 @@ enum Format {
 }
 
 impl Format {
-    /// Returns the format for the extension of a file name; `or` completes the error with another way.
+    /// Returns the export format for the extension of a file name; `or` is added to the error as an alternative.
     fn of(file: &Path, or: &str) -> Result<Self, Failure> {
         match file.extension().map(|extension| extension.to_str().unwrap_or_default()) {
             None | Some("md" | "markdown" | "txt") => Ok(Format::Markdown),
@@ -68,7 +68,7 @@ pub(super) fn export(store: &Store, args: &ExportArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a conversation to a new file, in the format that its name says.
+/// Writes a conversation to a new file, in the format that its extension determines.
 pub(crate) fn save(kept: &Kept, file: &Path) -> Result<(), Failure> {
     check_place("/save", file)?;
     write(kept, Format::of(file, "")?, file)
@@ -87,18 +87,18 @@ fn text_of(kept: &Kept, format: Format) -> Result<String, Failure> {
     }
 }
 
-/// Returns a conversation as one page, with these links above it, each an address and its words.
+/// Returns a conversation as an HTML page, with these links above it, each an address and its text.
 pub(crate) fn page(kept: &Kept, links: &[(&str, &str)]) -> io::Result<String> {
     let about = about(links, facts(kept));
     replay::page(&kept.id, &kept.saved.recording(), about, false)
 }
 
-/// Builds the data for the head of a page: links, each an address and its text, and facts.
+/// Returns the data for the header of a page: links, each an address and its text, and facts.
 pub(crate) fn about(links: &[(&str, &str)], facts: Vec<(&str, String)>) -> Value {
     json!({ "links": links, "facts": facts, "fault": null, "refresh": null })
 }
 
-/// Returns the time of the last word, and the tokens where they are known.
+/// Returns the facts for the header of a page: the time of the last message, and the tokens if known.
 fn facts(kept: &Kept) -> Vec<(&'static str, String)> {
     let mut facts = vec![("Last word", httpdate::fmt_http_date(kept.used))];
     facts.extend(kept.saved.usage.map(|usage| ("Tokens", spent::full(usage))));
@@ -145,7 +145,8 @@ fn answer(text: &mut String, message: &Assistant, conversation: &Conversation) {
     }
 }
 
-/// Returns a label, and a text that stands as it is: in a fence that is longer than any in it.
+/// Returns Markdown of a label followed by a verbatim text, in a code fence that is longer than any run of backticks in
+/// it.
 fn block(label: &str, language: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));

@@ -12,16 +12,16 @@ use crate::screen::{boxes::aligned, visible::plain};
 use crate::sessions::{Listed, Store, age};
 use crate::terminal::{columns, counted, shortened};
 
-/// Conversations that a terminal shows where nobody says how many.
+/// Default maximum number of conversations listed on a terminal.
 const MOST: usize = 50;
 
-/// Columns of the longest name of a model that stands before a title.
+/// Maximum width in columns of a model's name in the list.
 const MODEL: usize = 16;
 
 /// Minimum width of a title in columns, after all the rest of a row; a narrower title gets a row of its own.
 const TITLE: usize = 20;
 
-/// Columns before what stands in a second row.
+/// Indent in columns of the second row of a list entry.
 const INDENT: usize = 10;
 
 /// Options of `toolgraft log search`.
@@ -47,7 +47,7 @@ pub(super) struct Shape {
     json: bool,
 }
 
-/// Lists the conversations with all of these words.
+/// Prints the conversations that contain all of these words.
 pub(super) fn list(store: &Store, words: &[String], shape: &Shape) -> Result<(), Failure> {
     let mut all = store.list(words).map_err(Failure::job)?;
     let usual = if stdout().is_terminal() && !shape.json { MOST } else { usize::MAX };
@@ -81,8 +81,8 @@ fn entry(one: &Listed) -> Value {
     })
 }
 
-/// Returns the list in so many columns. Where the title has no room it has a row of its own, below as much of the
-/// rest as fits.
+/// Returns the list for a width in columns. If the title does not fit beside the other columns, it is in a second row,
+/// below as many of them as fit.
 fn lines(all: &[Listed], columns: usize) -> String {
     let rows: Vec<[String; 6]> = all.iter().map(cells).collect();
     // What it took is said where there is room.
@@ -109,14 +109,14 @@ fn lines(all: &[Listed], columns: usize) -> String {
     all.iter().enumerate().map(entry).collect()
 }
 
-/// Id, age, model, questions, size, and what it took.
+/// Returns the columns of a list entry: id, age, model, questions, size and tokens.
 fn cells(one: &Listed) -> [String; 6] {
     let model = shortened(&plain(one.model.as_deref().unwrap_or("-")), MODEL);
     let taken = one.usage.map(spent::short).unwrap_or_default();
     [one.id.clone(), age(one.used), model, counted(one.questions, "question"), size(one.bytes), taken]
 }
 
-/// `34 KiB`, `1.2 MiB`.
+/// Returns a size in bytes as text, such as `34 KiB` or `1.2 MiB`.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1_048_576 => format!("{} KiB", bytes.div_ceil(1024)),
@@ -129,7 +129,7 @@ fn below(sign: &str, text: &str, columns: usize) -> String {
     format!("{:INDENT$}{sign}{}\n", "", shortened(text, room))
 }
 
-/// Returns a line from a little before the word on, where it does not fit these columns.
+/// Returns a line unchanged if it fits these columns; otherwise the part from a little before the searched word.
 fn around(line: &str, word: &str, columns: usize) -> String {
     if line.width() <= columns {
         return line.to_owned();

@@ -18,7 +18,7 @@ use crate::screen::{excerpt::names, visible::plain};
 use crate::sessions::{Store, by_process};
 use crate::terminal::{counted, shortened};
 
-/// Most columns of a title in a question.
+/// Maximum width in columns of a title in a question.
 const TITLE: usize = 60;
 
 /// Options of `toolgraft log`.

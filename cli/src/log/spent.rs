@@ -3,13 +3,14 @@
 use crate::terminal::grouped;
 use toolgraft::message::Usage;
 
-/// `12,345 tokens`, with the cost where the endpoint says it.
+/// Returns the tokens of a conversation, such as `12,345 tokens`, with the cost if the endpoint reports it.
 pub(super) fn short(usage: Usage) -> String {
     let tokens = tokens(usage.prompt_tokens + usage.completion_tokens, usage);
     with_cost(format!("{tokens} tokens"), usage)
 }
 
-/// `12,345 tokens read, 678 written`, with the cost where the endpoint says it.
+/// Returns the tokens of a conversation, such as `12,345 tokens read, 678 written`, with the cost if the endpoint
+/// reports it.
 pub(super) fn full(usage: Usage) -> String {
     let [read, written] = [usage.prompt_tokens, usage.completion_tokens].map(|n| tokens(n, usage));
     with_cost(format!("{read} tokens read, {written} written"), usage)

@@ -79,7 +79,8 @@ pub(super) fn run(args: AddArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Warns about secrets that are written out, a program that is not found, and what else the user should know.
+/// Warns of secrets written into the file, a program that is not found, variables that are not set, and a configuration
+/// file of the project that takes precedence.
 fn advise(args: &AddArgs, file: &Path, unset: &[String]) {
     let literal = |pair: &&String| {
         // `--env NAME` alone is written as a reference, so it has no value to warn of.
@@ -101,7 +102,8 @@ fn advise(args: &AddArgs, file: &Path, unset: &[String]) {
     servers::note_shadowed(file);
 }
 
-/// Returns `true` if a program can be started from here. A name that contains a variable is not checked.
+/// Returns `true` if a program can be found, relative to `cwd` or in `PATH`. A name that contains a variable is not
+/// checked.
 pub(super) fn is_there(program: &str, cwd: Option<&str>) -> bool {
     if program.contains("${") {
         return true;
@@ -112,7 +114,7 @@ pub(super) fn is_there(program: &str, cwd: Option<&str>) -> bool {
     found(program).is_some()
 }
 
-/// Says which variables have to be set first.
+/// Warns of environment variables that the server needs and that are not set.
 fn warn_unset(unset: &[String]) {
     if !unset.is_empty() {
         output::warn(&format!("not set in this shell, and needed when it starts: {}", names(unset)));
@@ -173,8 +175,8 @@ fn entry(args: &AddArgs) -> Result<Entry, Failure> {
     Ok(entry.into_iter().filter(|(_, value)| says(value)).map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-/// Returns `true` for a host with a path or a port, such as `example.com/mcp`: what begins with a host and is there as
-/// a file is a program.
+/// Returns `true` for a host followed by a path or a port, such as `example.com/mcp`, unless a file of this name
+/// exists, which is then a program.
 fn looks_like_host(word: &str) -> bool {
     let (host, rest) = word.split_at(word.find(['/', ':']).unwrap_or(word.len()));
     let is_name = host.contains('.') && host.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'));
@@ -183,7 +185,7 @@ fn looks_like_host(word: &str) -> bool {
     (is_name && !host.starts_with('.') || host == "localhost") && rest.len() > 1 && !Path::new(word).exists()
 }
 
-/// `NAME=VALUE`, or `NAME` alone for the variable of that name.
+/// Parses `NAME=VALUE`; `NAME` alone becomes a reference to the environment variable of that name.
 fn variable(text: &str) -> Result<(String, Value), Failure> {
     match text.contains('=') {
         true => pair("--env", text, '='),

@@ -50,7 +50,8 @@ pub(super) struct ResultArgs {
 }
 
 impl ResultArgs {
-    /// Asks a server for a result and prints it. What was asked for is named among the members of the JSON object.
+    /// Requests a result from a server and prints it. `asked` is the key and value that name the requested item in the
+    /// JSON output.
     pub(super) fn run(
         &self,
         server: &str,
@@ -70,7 +71,7 @@ pub(crate) fn run(args: CallToolArgs) -> Result<(), Failure> {
     args.result.run(server, ("tool", tool), async |hub, terminal| called(hub, (server, tool), given, terminal).await)
 }
 
-/// Calls a tool of a server.
+/// Calls a tool of a server with arguments from the command line.
 async fn called(
     hub: &Hub,
     (server, tool): (&str, &str),
@@ -87,7 +88,7 @@ async fn called(
     Ok(terminal.watch(hub, format!("running {server}.{tool}"), hub.call(invocation)).await)
 }
 
-/// Does a job with one server, once it is ready. What it asks meanwhile is asked at the terminal.
+/// Runs a function with one server, once that is ready. Its requests for input are shown at the terminal.
 pub(super) fn with_server<T>(
     servers: &ServerArgs,
     (server, keeps_media): (&str, bool),
@@ -103,8 +104,8 @@ pub(super) fn with_server<T>(
     })
 }
 
-/// Prints an outcome, and writes what came with it where a file is named; one that is no
-/// result is a failure.
+/// Prints an outcome, as text or JSON, and writes its media, or else its text, to `file` if one is named. An outcome
+/// that is not a result is a failure.
 fn show(mut outcome: Outcome, (as_json, file): (bool, Option<&Path>), names: &[(&str, &str)]) -> Result<(), Failure> {
     // Before `write`, which takes the media out of the outcome.
     let is_text = outcome.events.iter().all(|event| event.kind != MEDIA_EVENT);

@@ -22,11 +22,11 @@ use toolgraft::validate::{Validator, fits_nothing};
 use toolgraft::{Catalog, Tool};
 use toolgraft_mcp::{Hub, McpPrompt, ServerState, ServerStatus};
 
-/// A schema of more bytes than this gets a warning: models lose their way in it, and
-/// it takes a large part of a small context.
+/// Size of a schema in bytes above which it is warned of: models make mistakes with such schemas, which also fill a
+/// large part of a small context.
 const LARGE_SCHEMA: usize = 32 * 1024;
 
-/// A description of more characters than this gets a warning.
+/// Number of characters of a description above which it is warned of.
 const LONG_DESCRIPTION: usize = 4_000;
 
 /// Options of `toolgraft mcp check`.
@@ -41,7 +41,7 @@ pub(super) struct CheckArgs {
     listed: ListedArgs,
 }
 
-/// The report on one server.
+/// The report of `mcp check` on one server.
 #[derive(Debug, Serialize)]
 struct CheckReport {
     #[serde(flatten)]
@@ -49,9 +49,9 @@ struct CheckReport {
     tools: usize,
     resources: usize,
     prompts: usize,
-    /// Bytes of the schemas of all tools, as JSON without white space.
+    /// Sum of the sizes of the tools' schemas, in bytes of JSON without white space.
     schema_bytes: usize,
-    /// Tokens (o200k) of its part of the prompt's listing.
+    /// Number of tokens (o200k) of the server's tools as the prompt lists them.
     prompt_tokens: usize,
     warnings: Vec<String>,
 }
@@ -90,7 +90,7 @@ fn reports(hub: &Hub) -> Result<Vec<CheckReport>, Failure> {
     hub.servers().into_iter().map(report).collect()
 }
 
-/// Returns what is different in a tool since it was allowed.
+/// Returns a warning with the changes in a tool since it was allowed; `None` if there are none.
 fn changed(tool: &Tool, permissions: &Permissions) -> Option<String> {
     let changes = permissions.changes(tool);
     let line = change_line(tool.server.as_deref(), &tool.name, &changes);
@@ -101,7 +101,7 @@ fn schema_bytes(tool: &Tool) -> usize {
     tool.input_schema.as_ref().map_or(0, |schema| schema.to_string().len())
 }
 
-/// Tokens of the listing of this server alone, as a prompt has it by default.
+/// Returns the number of tokens of the list of this server's tools in a prompt with default options.
 fn prompt_tokens(server: &Server) -> Result<usize, Failure> {
     let options = Options::default().with_tokens(TokenCounter::new(tokens::count));
     let prompt = Prompt::new(options).map_err(Failure::usage)?;
@@ -109,7 +109,8 @@ fn prompt_tokens(server: &Server) -> Result<usize, Failure> {
     Ok(system.listed.tokens)
 }
 
-/// Returns the warnings about a server, with what was left out of its lists.
+/// Returns the warnings about a server: notes of its start, doubts about its tools and prompts, and the size of its
+/// list.
 fn warnings(
     status: &ServerStatus,
     (server, prompts, tokens): (Option<&Server>, &[&McpPrompt], usize),
@@ -162,8 +163,8 @@ fn doubts(server: &Server, validator: &Validator) -> Vec<String> {
     warnings
 }
 
-/// Returns a warning for a name such as `files.read_file`, which reads as if the tool were of the server `files`:
-/// whoever allows it must name its server.
+/// Returns a warning if the name of a tool, such as `files.read_file`, reads as if the tool belonged to the server
+/// `files`, so that a pattern that allows it must name its own server.
 fn reads_as_anothers(server: &Server, tool: &Tool, catalog: &Catalog) -> Option<String> {
     let own = server.name.as_deref();
     let (before, _) = tool.name.split_once(['.', '/'])?;
@@ -201,10 +202,10 @@ fn tool_doubts(tool: &Tool) -> Vec<String> {
     warnings
 }
 
-/// Keys at the top of a schema that endpoints refuse there.
+/// Keywords of JSON Schema that endpoints reject at the top level of a tool's schema.
 const CHOICES: [&str; 5] = ["oneOf", "anyOf", "allOf", "enum", "not"];
 
-/// Returns the warnings about a tool's schema; `unusable` is the reason why it cannot be used.
+/// Returns the warnings about a tool's schema; `unusable` is the reason that it cannot be compiled, if it cannot.
 fn schema_doubts(tool: &Tool, unusable: Option<&str>) -> Vec<String> {
     let Some(schema) = &tool.input_schema else {
         return vec!["it has no inputSchema, so any arguments are accepted".to_owned()];
@@ -239,7 +240,8 @@ fn prompt_doubts(prompt: &McpPrompt) -> Vec<String> {
     doubts.into_iter().map(|doubt| format!("prompt {}: {doubt}", prompt.name)).collect()
 }
 
-/// Returns the warnings about a name and a description.
+/// Returns the warnings about a name and its description: unusual characters, hidden characters, and orders to the
+/// model.
 fn word_doubts(name: &str, description: Option<&str>) -> Vec<String> {
     let description = description.unwrap_or_default();
     let hidden = suspect::hidden(description);
@@ -248,7 +250,7 @@ fn word_doubts(name: &str, description: Option<&str>) -> Vec<String> {
     suspect::name(name).into_iter().chain(hidden).chain(order).collect()
 }
 
-/// Returns the description of a tool, and all texts of its schema, keys among them.
+/// Returns the description of a tool, and all texts of its schema, including its keys.
 fn texts(tool: &Tool) -> Vec<&str> {
     fn collect<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
         match value {
@@ -282,7 +284,7 @@ fn as_json(reports: &[CheckReport]) -> Value {
     })
 }
 
-/// Returns a row for each server, then errors and warnings.
+/// Returns a table with a row for each server, followed by the warnings.
 fn table(reports: &[CheckReport]) -> String {
     if reports.is_empty() {
         return "the configuration has no servers\n".to_owned();

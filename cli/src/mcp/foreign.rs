@@ -16,41 +16,43 @@ use crate::base::{Failure, input};
 use crate::servers::config_file::{self, Entry};
 use crate::servers::trust::Project;
 
-/// A time-out above this is in milliseconds: those who write seconds allow an hour (Cline).
+/// Value above which a timeout in ambiguous units is in milliseconds, since those who write seconds (Cline) allow at
+/// most an hour.
 const MOST_SECONDS: f64 = 3_600.0;
 
-/// Parts of a key's name for which an unknown key may restrict a server, whatever its value.
+/// Words in the name of an unknown key that mean that the key may restrict the server, whatever its value.
 const RESTRICTIONS: &str = "includ exclud allow deny denied sandbox permission disab block restrict readonly forbid \
                             whitelist blacklist filter limit policy";
 
-/// Parts of a key's name for which it may restrict a server if its value is a list or an object.
+/// Words in the name of an unknown key that mean that the key may restrict the server if its value is a list or an
+/// object.
 const LISTS: &str = "tool enable only";
 
-/// JSON pointers to lists of servers that are not started. `@` is the path of a folder for which Claude Code
-/// has its own settings.
+/// JSON pointers to the lists of disabled servers. `@` is the path of a directory, for which Claude Code has settings
+/// of its own.
 const OFF: &str = "/disabledMcpServers /disabledMcpjsonServers /disabledServers /excludeMCPServers /mcp/excluded \
                    /projects/@/disabledMcpServers /projects/@/disabledMcpjsonServers";
 
-/// Lists of the only servers that are started, unless they are empty.
+/// JSON pointers to the lists of enabled servers, which exclude all others unless they are empty.
 const ON: &str = "/enabledMcpServers /enabledMcpjsonServers /allowMCPServers /mcp/allowed";
 
-/// Variables of editors without a value here, by what is before their colon.
+/// Variables of editors that have no value in this program, by the text before their colon.
 const EDITORS: &str = "command config file workspaceFolder workspaceRoot workspaceFolderBasename cwd execPath \
                        fileBasename fileDirname fileWorkspaceFolder extensionInstallFolder selectedText";
 
-/// A server of another program.
+/// A server from another program's configuration, converted to this program's format.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Foreign {
     pub(super) name: String,
     pub(super) entry: Entry,
-    /// Differences from the other program's entry.
+    /// Messages on the differences from the other program's entry.
     pub(super) notes: Vec<String>,
-    /// The reasons that it is not imported.
+    /// Reasons that the server cannot be imported; empty if it can.
     pub(super) refused: Vec<String>,
 }
 
-/// Reads the servers of a file's text. `program` is the one that has it, if that is known;
-/// `folder` is that of the project to which the file belongs, if it does.
+/// Reads the servers of another program's configuration file. `program` is the owner of the file, if known; `folder` is
+/// the directory of the project that the file belongs to, if any.
 pub(super) fn read(
     text: &str,
     path: &Path,
@@ -90,14 +92,14 @@ pub(super) fn read(
     Ok(servers)
 }
 
-/// Reads another file that a program keeps beside its own configuration; null if there is none.
+/// Reads another file in the directory of a program's own configuration file; null if it cannot be read.
 fn kept_by(program: &str, name: &str, machine: &Machine) -> Value {
     let own = Program::named(program).and_then(|program| program.files(machine).pop()).unwrap_or_default();
     let text = std::fs::read_to_string(own.with_file_name(name)).unwrap_or_default();
     config_file::value(&text, name).unwrap_or_default()
 }
 
-/// A file that is read.
+/// A configuration file of another program.
 struct ForeignFile<'a> {
     root: Value,
     program: &'static Program,
@@ -106,7 +108,8 @@ struct ForeignFile<'a> {
 }
 
 impl ForeignFile<'_> {
-    /// Resolves a JSON pointer of the table, in which `@` is the path of the folder.
+    /// Returns the value at a JSON pointer, in which `@` is the path of the project's directory or else of the working
+    /// directory.
     fn at<'v>(&self, root: &'v Value, pointer: &str) -> Option<&'v Value> {
         let here = self.folder.unwrap_or(&self.machine.here).to_string_lossy();
         root.pointer(&pointer.replace('@', &here.replace('~', "~0").replace('/', "~1")))
@@ -145,7 +148,7 @@ impl ForeignFile<'_> {
         }
     }
 
-    /// Returns the names in these lists.
+    /// Returns the names in the lists at these JSON pointers.
     fn names(&self, root: &Value, pointers: &str) -> Vec<String> {
         let lists = pointers.split_whitespace().filter_map(|pointer| self.at(root, pointer)?.as_array());
         lists.flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
@@ -169,8 +172,8 @@ impl ForeignFile<'_> {
     }
 }
 
-/// Returns the place of what looks like servers, as a JSON pointer: below a name that speaks of them, or
-/// at the top.
+/// Returns the JSON pointer of a value that looks like entries of servers, at the top or at a key whose name contains
+/// `server` or `mcp`; `None` if there is none.
 fn elsewhere(value: &Value, place: String) -> Option<String> {
     let is_entry =
         |value: &Value| ["command", "url", "serverUrl", "httpUrl"].iter().any(|key| value.get(key).is_some());
@@ -187,16 +190,16 @@ fn elsewhere(value: &Value, place: String) -> Option<String> {
     found.or_else(|| (has_some && (speaks || place.is_empty())).then_some(place))
 }
 
-/// Returns a JSON pointer as people write one.
+/// Returns a JSON pointer in dotted form, such as `mcp.servers`.
 fn dotted(pointer: &str) -> String {
     pointer.trim_start_matches('/').replace('/', ".").replace("~1", "/")
 }
 
-/// The translation of one server's entry.
+/// The conversion in progress of one server's entry.
 struct Translation<'a> {
     file: &'a ForeignFile<'a>,
     server: Foreign,
-    /// Keys that are not imported.
+    /// Paths of the keys that are not imported.
     dropped: Vec<String>,
 }
 
@@ -227,7 +230,8 @@ impl Translation<'_> {
         }
     }
 
-    /// Puts what a key says into the entry; `None` where its value is not supported here.
+    /// Converts a key of the other program's entry and adds the result to the new entry; `None` if its value is not
+    /// supported.
     fn put(&mut self, becomes: &Becomes, path: &str, value: &Value) -> Option<()> {
         match becomes {
             Becomes::Same => self.same(path, value),
@@ -321,7 +325,7 @@ impl Translation<'_> {
         self.set(key, value);
     }
 
-    /// Sets a key; objects and lists are added to what is there.
+    /// Sets a key of the new entry; an object or list is merged with an existing one.
     fn set(&mut self, key: &str, value: Value) {
         match (self.server.entry.get_mut(key), value) {
             // It is disabled if one of two keys says so.
@@ -352,7 +356,7 @@ impl Translation<'_> {
         Some(())
     }
 
-    /// Combines keys that depend on each other or on the rest of the file, and returns the server.
+    /// Converts keys that depend on each other or on the rest of the file, and returns the server.
     fn finished(mut self) -> Foreign {
         let entry = &mut self.server.entry;
         // Gemini CLI prefers it to `url`, and means streamable HTTP by it.
@@ -380,7 +384,7 @@ impl Translation<'_> {
         self.server
     }
 
-    /// Applies opencode's patterns that deny tools by name.
+    /// Applies opencode's patterns in the rest of the file that deny tools by name.
     fn patterns(&mut self) {
         if self.file.program.id != "opencode" {
             return;
@@ -396,7 +400,7 @@ impl Translation<'_> {
         }
     }
 
-    /// Returns a value with its variables as ours are written, under this key of ours.
+    /// Returns a value with its variables in this program's syntax; `key` is the key of the new entry.
     fn text(&mut self, key: &str, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.expanded(key, text)),
@@ -420,7 +424,7 @@ impl Translation<'_> {
         if variables == Variables::Braces { self.without_braces(&out) } else { out }
     }
 
-    /// Converts the variable of a `${…}` in the other program's file into this program's syntax.
+    /// Converts the variable inside `${…}` of the other program's file into this program's syntax.
     fn value(&mut self, variables: Variables, inside: &str) -> String {
         let as_it_is = reference(inside);
         let is_shells = match variables {
@@ -445,7 +449,8 @@ impl Translation<'_> {
         if is_shells { as_it_is } else { format!("${as_it_is}") }
     }
 
-    /// Returns the variable for an input that VS Code asks for, with its default.
+    /// Returns a reference to an environment variable in place of an input that VS Code asks for, with the input's
+    /// default.
     fn input(&mut self, id: &str) -> String {
         let name = variable_name(id);
         let note = format!("asks for {id:?} there; here set the variable {name}");
@@ -474,7 +479,7 @@ impl Translation<'_> {
         }
     }
 
-    /// `{env:NAME}` as `${NAME}`.
+    /// Replaces `{env:NAME}` by `${NAME}`.
     fn without_braces(&mut self, text: &str) -> String {
         if text.contains("{file:") {
             self.refuse("a `{file:…}` in it is read by opencode alone");
@@ -483,7 +488,8 @@ impl Translation<'_> {
     }
 }
 
-/// Returns a text in which what is between `open` and `}` is replaced; `by` gets the text before it, too.
+/// Replaces each text between `open` and `}`, with these delimiters, by the result of `by`, which gets the text since
+/// the previous match and the enclosed text.
 fn replaced(text: &str, open: &str, mut by: impl FnMut(&str, &str) -> String) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, after)) = rest.split_once(open) {
@@ -495,7 +501,7 @@ fn replaced(text: &str, open: &str, mut by: impl FnMut(&str, &str) -> String) ->
     out + rest
 }
 
-/// Returns `true` if a key that no row knows may restrict a server.
+/// Returns `true` if an unknown key may restrict a server, judged by its name and the type of its value.
 fn may_restrict(key: &str, value: &Value) -> bool {
     let key = key.to_lowercase().replace(['_', '-'], "");
     let has = |words: &str| words.split(' ').any(|word| key.contains(word));
@@ -503,7 +509,7 @@ fn may_restrict(key: &str, value: &Value) -> bool {
     has(RESTRICTIONS) || (has(LISTS) && (value.is_array() || value.is_object()))
 }
 
-/// Returns `true` if all that is said of a tool is how its calls are approved.
+/// Returns `true` if the settings of a tool contain nothing but its approval mode.
 fn only_approves(tool: &Value) -> bool {
     tool.as_object().is_some_and(|keys| keys.keys().all(|key| key == "approval_mode"))
 }
@@ -512,18 +518,18 @@ fn is_empty(value: &Value) -> bool {
     [json!(false), json!([]), json!({})].contains(value)
 }
 
-/// Returns the names in a list of tools; `None` where one is not, such as Gemini's `tool(argument)`.
+/// Returns the names in a list of tools; `None` if an item is not a name, such as Gemini's `tool(argument)`.
 fn tools(value: &Value) -> Option<Vec<&str>> {
     let names = value.as_array()?.iter().map(|tool| tool.as_str().filter(|tool| !tool.contains('(')));
     names.collect()
 }
 
-/// `${NAME}`.
+/// Returns a reference to a variable, as `${NAME}`.
 fn reference(inside: &str) -> String {
     format!("${{{inside}}}")
 }
 
-/// Returns `true` for `NAME` and `NAME:-default`.
+/// Returns `true` if the text inside `${…}` is `NAME` or `NAME:-default`.
 fn is_reference(inside: &str) -> bool {
     let name = inside.split(":-").next().unwrap_or_default();
     // The shell's rule: `${1##*/}` names no variable of the environment.
@@ -532,7 +538,8 @@ fn is_reference(inside: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// `$NAME` as `${NAME}`. In arguments only names in capitals count: `$i` there is a shell's.
+/// Replaces `$NAME` by `${NAME}`. In arguments only names without lower-case letters are replaced: `$i` there belongs
+/// to a shell script.
 fn braced(text: &str, in_args: bool) -> String {
     let names = Regex::new(r"\$([A-Za-z_][A-Za-z0-9_]*)").expect("it is tested");
     let of = |found: &Captures<'_>| match in_args && found[1].contains(|c: char| c.is_ascii_lowercase()) {
@@ -542,31 +549,32 @@ fn braced(text: &str, in_args: bool) -> String {
     names.replace_all(text, of).into_owned()
 }
 
-/// `perplexity-key` as a variable is called: `PERPLEXITY_KEY`.
+/// Converts the id of an input to the name of an environment variable: `perplexity-key` becomes `PERPLEXITY_KEY`.
 fn variable_name(id: &str) -> String {
     let name: String =
         id.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
     if name.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() { format!("_{name}") } else { name }
 }
 
-/// Seconds, of which so many make up the unit there; whole ones as a whole number.
+/// Converts a number above 0 to seconds, divided by `units` per second; a whole number stays one. `None` for any other
+/// value.
 fn seconds(value: &Value, units: f64) -> Option<Value> {
     let seconds = value.as_f64().filter(|number| *number > 0.0)? / units;
     Some(if seconds.fract() == 0.0 && seconds < 1e9 { json!(seconds as u64) } else { json!(seconds) })
 }
 
-/// The effect of one of opencode's deny patterns on a given server's tools.
+/// The tools of a server that one of opencode's deny patterns denies.
 #[derive(Debug, PartialEq)]
 enum Denies<'a> {
-    /// Tools of other servers.
+    /// Only tools of other servers.
     Others,
-    /// These of its tools.
+    /// The server's tools that match this pattern.
     Tools(&'a str),
-    /// Perhaps some: a wildcard is where its name would be.
+    /// Unclear, since a wildcard is at the position of the server's name.
     Unclear,
 }
 
-/// Reads a pattern of opencode's: there the server's name and `_` are in front of the tool's.
+/// Reads one of opencode's patterns, in which the server's name and `_` precede that of the tool.
 fn of_the_server<'a>(name: &str, pattern: &'a str) -> Denies<'a> {
     // As opencode writes a server's name in front of its tools'.
     let written = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
@@ -579,13 +587,13 @@ fn of_the_server<'a>(name: &str, pattern: &'a str) -> Denies<'a> {
     }
 }
 
-/// Returns a project's file of another program, for the question whether somebody trusts it.
+/// Reads a project's configuration file of another program, for the question whether to trust it.
 pub(super) fn project(path: &Path, machine: &Machine) -> Result<Project, Failure> {
     let folder = machine.project_of(path);
     Project::read_as(path, &|text| read(text, path, None, Some(&folder), machine).map(|servers| as_ours(&servers)))
 }
 
-/// Returns a file's servers as a text that this program reads.
+/// Returns the importable servers as the JSON text of a configuration file of this program.
 fn as_ours(servers: &[Foreign]) -> String {
     let taken = servers.iter().filter(|server| server.refused.is_empty());
     let servers: Map<String, Value> =
@@ -606,7 +614,7 @@ mod tests {
         read.map_err(|failure| failure.message().to_owned())
     }
 
-    /// Each file of `tests/import` beside what is imported of it, written by hand.
+    /// Compares what is imported of each file in `tests/import` with an expectation that was written by hand.
     #[test]
     fn every_key_of_every_program_is_mapped_dropped_or_refuses_its_server() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import");

@@ -41,7 +41,7 @@ pub(crate) fn run(args: GetArgs) -> Result<(), Failure> {
     show(&messages, (server, name), args.json)
 }
 
-/// Fills in a prompt of a server with words as they were given.
+/// Requests a server's prompt, filled in with the words of the command line.
 async fn filled(
     hub: &Hub,
     (server, name): (&str, &str),
@@ -60,7 +60,7 @@ async fn filled(
     terminal.watch(hub, what, hub.prompt(server, name, arguments)).await.map_err(Failure::job)
 }
 
-/// Prints what a prompt of a server says.
+/// Prints the messages of a server's prompt, as text or JSON.
 fn show(messages: &[PromptMessage], (server, name): (&str, &str), as_json: bool) -> Result<(), Failure> {
     match as_json {
         true => output::emit_json(&json!({ "server": server, "prompt": name, "messages": messages })),
@@ -76,7 +76,7 @@ fn unknown(name: &str, prompts: &[McpPrompt]) -> Failure {
     }
 }
 
-/// One message as it is; several with who is to say each.
+/// Returns the text of one message unchanged; of several, each after its role.
 fn shown(messages: &[PromptMessage]) -> String {
     if let [one] = messages {
         return format!("{}\n", one.text.trim_end());

@@ -49,31 +49,31 @@ pub(super) struct ImportArgs {
     mcp_config: Option<PathBuf>,
 }
 
-/// A file to read from.
+/// A configuration file whose servers are to be imported.
 struct ImportSource {
-    /// The program whose file it is; `None` for a file that was named.
+    /// The program that owns the file; `None` for a file that the user named.
     program: Option<&'static Program>,
     path: PathBuf,
 }
 
-/// The decision about a server.
+/// The decision on importing a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Fate {
     New,
     Replaces,
-    /// The same entry is there.
+    /// Not written, since an equal entry exists.
     Known,
-    /// Another entry has the name.
+    /// Not written, since a different entry has the name.
     Taken,
-    /// An earlier file has a server of the name.
+    /// Not written, since a server from an earlier file has the name.
     Earlier,
-    /// It is not supported here, or would not start.
+    /// Not written, for these reasons: it is not supported or could not start.
     Refused(Vec<String>),
-    /// `--server` does not name it.
+    /// Not written, since `--server` names other servers.
     NotAsked,
 }
 
-/// Told after a no.
+/// Message after the user answered no.
 const NOTHING: &str = "nothing was written";
 
 /// Runs `toolgraft mcp import`.
@@ -170,7 +170,7 @@ fn sources(args: &ImportArgs, machine: &Machine) -> Result<Vec<ImportSource>, Fa
     Ok(files)
 }
 
-/// Returns the servers of a file; `None` where it is a project's and nobody trusts it.
+/// Reads the servers of a file; `None` if it belongs to a project that the user does not trust.
 fn servers_of(source: &ImportSource, machine: &Machine) -> Result<Option<Vec<Foreign>>, Failure> {
     let ImportSource { program, path } = source;
     // The user's own files are trusted; one of a project came with whatever else is in it.
@@ -191,10 +191,10 @@ fn title(source: &ImportSource) -> String {
     source.program.map_or_else(|| path.to_string(), |program| format!("{}: {path}", program.name))
 }
 
-/// A file's title, and what becomes of each of its servers.
+/// Title of a file, and its servers with the decision on each.
 type Judged = (String, Vec<(Foreign, Fate)>);
 
-/// Decides what becomes of each server.
+/// Decides for each server whether it is imported; an error if a server named by `--server` does not exist.
 fn judged(files: Vec<(String, Vec<Foreign>)>, args: &ImportArgs, target: &ConfigFile) -> Result<Vec<Judged>, Failure> {
     let mut seen: Vec<Foreign> = Vec::new();
     let mut all = Vec::new();
@@ -235,7 +235,7 @@ fn judged(files: Vec<(String, Vec<Foreign>)>, args: &ImportArgs, target: &Config
     }
 }
 
-/// Returns the reasons that a server would not start here. One that is disabled need not.
+/// Returns the reasons that a server could not start, such as unset variables; a disabled one is not checked for these.
 fn cannot_start(server: &Foreign) -> Vec<String> {
     let (problem, unset) = checked(&server.name, &server.entry);
     if problem.is_some() || server.entry.get("disabled") == Some(&true.into()) {

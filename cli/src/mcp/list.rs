@@ -27,10 +27,10 @@ pub(super) struct ListArgs {
     mcp_config: Vec<PathBuf>,
 }
 
-/// A file and what is said of it.
+/// A configuration file and its servers.
 struct ListedServer {
     path: PathBuf,
-    /// The reason that its servers are not those that a command in this folder starts.
+    /// Reason that commands in the working directory do not use this file; `None` if they do.
     unused: Option<String>,
     servers: Vec<(String, Entry)>,
 }
@@ -64,7 +64,7 @@ fn listed(path: PathBuf, unused: Option<String>) -> Result<ListedServer, Failure
     Ok(ListedServer { path, unused, servers: file.entries() })
 }
 
-/// Returns the files that a command looks for.
+/// Returns the configuration files that commands use by default.
 fn usual() -> Result<Vec<ListedServer>, Failure> {
     let local = PathBuf::from(servers::LOCAL);
     let mut files = Vec::new();
@@ -98,7 +98,7 @@ fn as_text(files: &[ListedServer]) -> String {
     text
 }
 
-/// Returns a server's name and line, and what it gets below them, with what is wrong.
+/// Returns lines on a configured server: its name, command or URL, settings and problems, without secrets.
 pub(super) fn server(name: &str, entry: &Entry) -> String {
     let mut text = masked::block(name, entry);
     let (problem, unset) = checked(name, entry);

@@ -44,8 +44,8 @@ struct LoginFiles {
 }
 
 impl LoginFiles {
-    /// Returns the server of this name. A project's own file that nobody trusts is asked about first, as before it
-    /// starts anything.
+    /// Returns the configuration of the server with this name. If it is in a project's own file that is not trusted
+    /// yet, the user is asked first.
     fn server(self, name: &str) -> Result<ServerConfig, Failure> {
         let config = servers::only(ServerArgs { mcp_config: self.mcp_config, ..ServerArgs::default() }.load()?, name)?;
         let server = config.servers().first().ok_or_else(|| Failure::usage("the configuration has no such server"))?;
@@ -62,7 +62,8 @@ pub(super) fn run(args: LoginArgs) -> Result<(), Failure> {
     output::tell(&format!("logged in at {name:?}"))
 }
 
-/// Logs in. At a terminal the address that a browser elsewhere was sent to may be pasted meanwhile.
+/// Logs the user in at a server. At a terminal, the redirect address of a browser on another computer can be pasted
+/// instead.
 async fn log_in(server: &ServerConfig, asker: Option<Asker>, opens: bool) -> Result<(), Failure> {
     let tell = |words: &str| {
         output::note(words);
@@ -112,7 +113,7 @@ pub(super) fn out(args: LogoutArgs) -> Result<(), Failure> {
     output::tell(&format!("logged out at {name:?}"))
 }
 
-/// Opens a page in the user's browser, if a user is at this terminal; returns `true` if that was begun.
+/// Opens a page in the user's browser, if this process has a terminal; returns `true` if the browser was started.
 fn open(url: &str) -> bool {
     stdout().is_terminal() && stderr().is_terminal() && browser::open(url)
 }

@@ -7,7 +7,7 @@ use crate::servers::config_file::Entry;
 use crate::servers::status::{command, gets};
 use toolgraft::secrets::Secrecy;
 
-/// Returns a server's name and the way to it in a line, and what it gets in lines below that.
+/// Returns a line with a server's name and its command or URL, followed by lines for its settings, without secrets.
 pub(super) fn block(name: &str, entry: &Entry) -> String {
     let mut lines = lines(entry).into_iter();
     let disabled = if entry.get("disabled") == Some(&Value::Bool(true)) { "disabled" } else { "" };
@@ -16,7 +16,7 @@ pub(super) fn block(name: &str, entry: &Entry) -> String {
     format!("{}\n{below}", head.trim_end())
 }
 
-/// Returns the way to a server, and what it gets.
+/// Returns the command or URL of a server, followed by lines for its settings, without secrets.
 pub(super) fn lines(entry: &Entry) -> Vec<String> {
     let secrecy = Secrecy::of(entry);
     let text = |key: &str| entry.get(key).and_then(Value::as_str);

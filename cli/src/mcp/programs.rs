@@ -8,72 +8,72 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The file of programs.
+/// The content of `programs.toml`: the programs whose servers can be imported.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Programs {
-    /// Keys of most programs, and of our own files.
+    /// Keys that most programs and this one share.
     pub(super) common: Keys,
-    /// Keys of a login.
+    /// Keys of an OAuth login.
     pub(super) login: Keys,
-    /// Stands for a program without a table.
+    /// The rules for files of unknown programs.
     other: Program,
     #[serde(rename = "program")]
     pub(super) all: Vec<Program>,
 }
 
-/// All of it. That the file can be read is a test.
+/// The content of `programs.toml`; a test checks that it can be parsed.
 pub(super) static PROGRAMS: LazyLock<Programs> = LazyLock::new(|| parsed().unwrap_or_default());
 
 fn parsed() -> Result<Programs, toml_edit::de::Error> {
     toml_edit::de::from_str(include_str!("programs.toml"))
 }
 
-/// A program, and how it writes its servers.
+/// A program whose servers can be imported, and its configuration format.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Program {
-    /// The word for it on the command line; empty for programs without a table.
+    /// Name on the command line; empty for unknown programs.
     pub(super) id: String,
     pub(super) name: String,
-    /// The user's own files.
+    /// The user's own configuration files of the program.
     #[serde(default)]
     files: Vec<ProgramPlace>,
-    /// Its files in a project's folder.
+    /// Paths of the program's configuration files in a project's directory.
     #[serde(default)]
     project: Vec<String>,
-    /// JSON pointers to its servers, those that take precedence first. `@` is the working directory.
+    /// JSON pointers to the program's servers, in descending precedence. `@` is the path of the working directory.
     pub(super) servers: Vec<String>,
     pub(super) variables: Variables,
-    /// The keys in whose values variables are expanded; none means all.
+    /// Keys in whose values the program expands variables; empty for all.
     #[serde(default)]
     pub(super) expanded: Vec<String>,
-    /// The keys that it does not share with most others ([`Programs::common`]).
+    /// Keys that differ from those of most other programs ([`Programs::common`]).
     #[serde(default)]
     pub(super) keys: Keys,
 }
 
-/// The variable that moves a folder, the folder in the home directory, and the file in it.
+/// Environment variable that overrides a directory, the directory in the home directory, and the file in it.
 type ProgramPlace = (String, String, String);
 
-/// In the place of a folder: where programs with windows keep their settings.
+/// Placeholder for the directory in which desktop programs keep their settings.
 const APPLICATIONS: &str = "@";
 
-/// A program's syntax for variables in strings.
+/// Syntax of the variables that a program expands in strings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Variables {
-    /// Nothing is expanded.
+    /// No variables.
     None,
-    /// `${NAME}`, `${NAME:-default}`.
+    /// Shell syntax: `${NAME}`, `${NAME:-default}`.
     Shell,
-    /// `$NAME` too.
+    /// Shell syntax, and `$NAME`.
     Dollar,
-    /// `${env:NAME}`, `${userHome}`, `${workspaceFolder}`, `${input:id}`.
+    /// Syntax of editors: `${env:NAME}`, `${userHome}`, `${workspaceFolder}`, `${input:id}`.
     Editor,
-    /// `{env:NAME}`, `{file:path}`.
+    /// Syntax with braces: `{env:NAME}`, `{file:path}`.
     Braces,
-    /// The program is not known: as `Shell` and as `Editor`; `$${` is `${`, as in our own files.
+    /// Unknown program: the syntaxes `Shell` and `Editor`; `$${` stands for `${`, as in this program's own files.
     #[default]
     Any,
 }
@@ -81,68 +81,68 @@ pub(super) enum Variables {
 /// The keys of another program's entry, and how each is converted.
 pub(super) type Keys = BTreeMap<String, Becomes>;
 
-/// The conversion of a key.
+/// The conversion of a key of another program's server entry.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Becomes {
-    /// The same under the same key.
+    /// Copied under the same key.
     Same,
-    /// The same under this key.
+    /// Copied under this key.
     Is(String),
-    /// The tools that there are; `*` means all.
+    /// List of the enabled tools; `*` means all.
     Only,
-    /// Tools that there are not.
+    /// List of the disabled tools.
     Without,
-    /// Seconds under this key.
+    /// Seconds, copied under this key.
     Seconds(String),
-    /// Milliseconds there, seconds under these keys.
+    /// Milliseconds, converted to seconds under each of these keys.
     Millis(Vec<String>),
-    /// Seconds, or milliseconds where that would be more than an hour.
+    /// Seconds, or milliseconds if the value is above 3600.
     Timeout,
-    /// Milliseconds there, or `startup` and `request` apart.
+    /// Milliseconds, or an object with separate ones, such as `startup` and `request`.
     Limits,
     /// The opposite of `disabled`.
     Enabled,
-    /// A program, or a list of it and its arguments, or an object with `path` and the rest.
+    /// The program as text, as a list with its arguments, or as an object with `path` and the rest.
     Command,
-    /// Names of variables that the server gets.
+    /// Names of environment variables that are passed to the server.
     Environment,
-    /// Headers whose values are those of variables.
+    /// Headers, each with the name of the environment variable that contains its value.
     HeaderVariables,
-    /// The variable of a bearer token.
+    /// Name of the environment variable that contains a bearer token.
     Bearer,
-    /// An object of keys for a login ([`Programs::login`]).
+    /// Object with the keys of a login ([`Programs::login`]).
     Login,
-    /// A key of `oauth`.
+    /// Copied under this key of `oauth`.
     InLogin(String),
-    /// Scopes of a login, in one text or a list.
+    /// OAuth scopes, as one text or a list.
     Scopes,
-    /// Lets calls run without a question.
+    /// Permission for calls without a question, which is not imported.
     Approval,
-    /// Says nothing of how the server is started or called.
+    /// Ignored, since it does not affect how the server is started or called.
     Harmless,
-    /// Restricts the server or is needed by it, and nothing here does the same.
+    /// Not supported: it restricts the server or the server needs it.
     Refused,
-    /// The same, unless this is its value.
+    /// Not supported, unless this is its value.
     RefusedUnless(Value),
 }
 
-/// Keys of Gemini CLI alone among those who have `mcpServers`.
+/// Keys of an entry in `mcpServers` that only Gemini CLI uses.
 const GEMINI_ALONE: &[&str] = &["httpUrl", "includeTools", "excludeTools", "authProviderType", "targetAudience"];
 
-/// Folders in which programs keep a project's settings, and their user's in the home directory.
+/// Names of directories in which programs keep settings, both in projects and in the home directory.
 const FOLDERS: &[&str] = &[
     ".cursor", ".vscode", ".codex", ".gemini", ".opencode", ".kiro", ".amazonq", ".github", ".zed", ".claude", ".roo",
     ".kilocode",
 ];
 
 impl Program {
-    /// Returns the program of this word.
+    /// Returns the program with this name on the command line.
     pub(super) fn named(id: &str) -> Option<&'static Program> {
         PROGRAMS.all.iter().find(|program| program.id == id)
     }
 
-    /// Returns the program whose file this is: by its place, else by its content.
+    /// Returns the program that a configuration file belongs to, judged by its path, or else by its content.
     pub(super) fn of(file: &Path, root: &Value) -> &'static Program {
         let has = |known: PathBuf| {
             // These names say nothing without their folder.
@@ -157,7 +157,7 @@ impl Program {
         placed.or_else(|| Program::named(by_content(root))).unwrap_or(&PROGRAMS.other)
     }
 
-    /// Returns the user's own files, whether they are there or not.
+    /// Returns the paths of the user's own configuration files of the program, existing or not.
     pub(super) fn files(&self, machine: &Machine) -> Vec<PathBuf> {
         let path = |(variable, folder, file): &ProgramPlace| {
             let folder = match folder.as_str() {
@@ -170,7 +170,7 @@ impl Program {
     }
 }
 
-/// Returns the word of the program that writes a file of this content.
+/// Returns the id of the program whose configuration files have content like this; empty if none is recognized.
 fn by_content(root: &Value) -> &'static str {
     let any = |pointer: &str, is: &dyn Fn(&Value) -> bool| {
         root.pointer(pointer).and_then(Value::as_object).is_some_and(|servers| servers.values().any(is))
@@ -195,7 +195,7 @@ fn by_content(root: &Value) -> &'static str {
     }
 }
 
-/// The locations and the environment of this machine.
+/// The user's directories, the operating system and the environment.
 #[derive(Debug, Clone)]
 pub(super) struct Machine {
     /// The user's home directory.
@@ -203,12 +203,12 @@ pub(super) struct Machine {
     /// The working directory, with symbolic links resolved.
     pub(super) here: PathBuf,
     pub(super) system: &'static str,
-    /// Looks up a variable of the environment.
+    /// Function that returns the value of an environment variable.
     pub(super) variables: fn(&str) -> Option<PathBuf>,
 }
 
 impl Machine {
-    /// This machine; `None` where there is no home directory.
+    /// Returns the data of this computer; `None` if there is no home directory.
     pub(super) fn this() -> Option<Self> {
         let (home, here) = (std::env::home_dir()?, std::env::current_dir().ok()?);
         let here = here.canonicalize().unwrap_or(here);
@@ -220,12 +220,12 @@ impl Machine {
         })
     }
 
-    /// Returns the folder that a variable names.
+    /// Returns the path in an environment variable; `None` if it is not set or not absolute.
     fn variable(&self, name: &str) -> Option<PathBuf> {
         (self.variables)(name).filter(|path| path.is_absolute())
     }
 
-    /// Returns the folder in which desktop programs keep their settings.
+    /// Returns the directory in which desktop programs keep their settings.
     fn applications(&self) -> PathBuf {
         let (variable, folder) = match self.system {
             "macos" => ("", "Library/Application Support"),
@@ -235,14 +235,14 @@ impl Machine {
         self.variable(variable).unwrap_or_else(|| self.home.join(folder))
     }
 
-    /// Returns the files of the working directory that belong to a project.
+    /// Returns the configuration files of other programs in the working directory that belong to a project.
     pub(super) fn project_files(&self) -> Vec<PathBuf> {
         let files = PROGRAMS.all.iter().flat_map(|program| &program.project).map(PathBuf::from);
         files.filter(|file| self.here.join(file).exists() && self.is_projects(file)).collect()
     }
 
-    /// Returns `true` if a file belongs to a project and not to the user: such a file came with
-    /// whatever else is in its folder.
+    /// Returns `true` if a configuration file belongs to a project rather than to the user, so that it may come from
+    /// somebody else.
     pub(super) fn is_projects(&self, file: &Path) -> bool {
         let folder = self.folder_of(file);
         match settings(&folder) {
@@ -260,7 +260,7 @@ impl Machine {
         }
     }
 
-    /// Returns the folder of the project that a file belongs to.
+    /// Returns the directory of the project that a configuration file belongs to.
     pub(super) fn project_of(&self, file: &Path) -> PathBuf {
         let folder = self.folder_of(file);
         settings(&folder).and_then(Path::parent).map(Path::to_owned).unwrap_or(folder)
@@ -276,7 +276,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
     one == other || other.canonicalize().is_ok_and(|other| one == other)
 }
 
-/// Returns the folder of settings that a folder is, or is directly in.
+/// Returns this directory or its parent, if it is a directory of settings; `None` if neither is.
 fn settings(folder: &Path) -> Option<&Path> {
     folder.ancestors().take(2).find(|folder| FOLDERS.iter().any(|name| folder.ends_with(name)))
 }

@@ -31,7 +31,7 @@ pub(crate) fn run(args: ReadArgs) -> Result<(), Failure> {
     args.result.run(server, ("uri", uri), read)
 }
 
-/// Reads a resource of a server; with `terminal` the terminal shows that it does.
+/// Reads a resource of a server, with progress shown at `terminal` if given.
 pub(crate) async fn resource(hub: &Hub, (server, uri): (&str, &str), terminal: Option<&Terminal>) -> Outcome {
     let invocation = Invocation::new(ACCESS_RESOURCE).with_server(server).with_arguments(json!({ "uri": uri }));
     match terminal {

@@ -24,7 +24,7 @@ pub(super) struct RemoveArgs {
     yes: bool,
 }
 
-/// Runs `toolgraft mcp remove`: all of the names, or none.
+/// Runs `toolgraft mcp remove`. If one of the servers does not exist, none is removed.
 pub(super) fn run(args: &RemoveArgs) -> Result<(), Failure> {
     let path = target(args.mcp_config.as_deref())?;
     if !path.exists() {

@@ -14,16 +14,16 @@ use crate::terminal::{counted, grouped};
 
 use toolgraft::outcome::is_invisible;
 
-/// The patterns of `orders.toml`, and what each finds.
+/// The patterns of `orders.toml` that match orders to the model, each with the kind of the order.
 static ORDERS: LazyLock<Vec<(Regex, String)>> = LazyLock::new(|| {
     let compiled = |(pattern, what): (String, String)| Some((Regex::new(&format!("(?is){pattern}")).ok()?, what));
     rows(include_str!("orders.toml")).into_iter().filter_map(compiled).collect()
 });
 
-/// Characters of a text that are shown.
+/// Maximum number of characters of a matched text that are shown.
 const SHOWN: usize = 60;
 
-/// Describes what is wrong with a name: names are for programs, and letters, digits and a few signs suffice.
+/// Describes the first problem of a name (hidden characters, markup, length); `None` if it has none.
 pub(super) fn name(name: &str) -> Option<String> {
     let hidden = hidden(name);
     if hidden > 0 {
@@ -45,7 +45,7 @@ pub(super) fn hidden(text: &str) -> usize {
     text.chars().filter(|c| is_invisible(*c)).count()
 }
 
-/// Returns the kind and the words of the first order in a text.
+/// Describes the first order to the model in a text, with its words; `None` if there is none.
 pub(super) fn order(text: &str) -> Option<String> {
     // What is hidden between the letters is no reason to overlook them.
     let visible: String = text.chars().filter(|c| !is_invisible(*c)).collect();

@@ -15,13 +15,13 @@ use toolgraft::tools::Server;
 use toolgraft::{Catalog, Tool};
 use toolgraft_mcp::{Hub, McpPrompt, ServerStatus};
 
-/// Widest description, in columns; a wide terminal has two rows of it.
+/// Maximum width of a description in columns; on a wide terminal it takes up to two rows.
 const DESCRIPTION: usize = 100;
 
-/// Widest name that descriptions are aligned to, in columns.
+/// Maximum width in columns of a name beside which its description is aligned.
 const NAME: usize = 32;
 
-/// The column in which the description of a longer name begins, below it.
+/// Indent in columns of a description that is below its name, since the name is too wide.
 const BELOW: usize = 8;
 
 /// Options of `toolgraft mcp tools`.
@@ -46,12 +46,12 @@ pub(crate) fn run(args: ToolsArgs) -> Result<(), Failure> {
     verdict(&statuses)
 }
 
-/// Returns the servers and what they offer.
+/// Returns a list of the servers and their tools, resources and prompts, as text.
 pub(crate) fn listing(hub: &Hub) -> String {
     as_text(&hub.servers(), (&hub.catalog(), &hub.prompts()))
 }
 
-/// Fails if an enabled server did.
+/// Fails if an enabled server failed.
 pub(crate) fn verdict(statuses: &[ServerStatus]) -> Result<(), Failure> {
     let failed: Vec<_> = statuses.iter().filter(|s| s.has_failed()).collect();
     let lines: Vec<_> = failed.iter().map(|s| servers::failed_line(s)).collect();
@@ -147,7 +147,7 @@ fn push(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// `name(required, optional?)`.
+/// Returns the signature of a tool or prompt, such as `name(required, optional?)`.
 fn signature(name: &str, parameters: impl Iterator<Item = (String, bool)>) -> String {
     let parameters = parameters.map(|(name, required)| if required { name } else { format!("{name}?") });
     format!("{name}({})", parameters.collect::<Vec<_>>().join(", "))

@@ -70,7 +70,7 @@ fn say_yes(store: &mut TrustStore, file: &Path, yes: bool) -> Result<(), Failure
     output::tell(&format!("{shown} is trusted in its present form; --revoke undoes that"))
 }
 
-/// Returns a project's file, of this program or of one whose servers can be imported.
+/// Reads a project's configuration file, of this program or of one whose servers can be imported.
 fn project(file: &Path) -> Result<Project, Failure> {
     // This program reads `.mcp.json` itself.
     let other = |machine: &Machine| machine.is_projects(file) && !file.ends_with(".mcp.json");

@@ -6,7 +6,7 @@ use toolgraft::Call;
 use toolgraft::event::{Assembled, Rejected};
 use toolgraft::transcript::Round;
 
-/// The calls and the rejected calls of a round, as far as they are compared.
+/// The calls and rejected calls of a round, reduced to the fields that are compared.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Calls {
     calls: Vec<Value>,
@@ -30,7 +30,7 @@ impl Calls {
     }
 }
 
-/// Returns the differences between the rounds that were recorded and those that were found.
+/// Returns the differences between the recorded calls of each round and those that were found.
 pub(super) fn differences(recorded: &[Calls], found: &[Calls]) -> Vec<String> {
     let mut differences = Vec::new();
     for (n, (recorded, found)) in recorded.iter().zip(found).enumerate() {

@@ -22,29 +22,29 @@ use toolgraft::parse::Config;
 pub(super) use rules::Rule;
 use rules::Verdict;
 
-/// Something that looked like a call and was flushed as text.
+/// A text that looked like a call and was flushed as text, with the reason.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct GivenBack {
-    /// The opener or name, as written.
+    /// The opening delimiter or name, as written.
     pub(super) found: String,
-    /// Byte offset in the round's stream.
+    /// Byte offset of the candidate in the round's text.
     pub(super) offset: usize,
-    /// Line in the stream, from 1.
+    /// Line number in the round's text, from 1.
     pub(super) line: usize,
     /// Column in bytes, from 1.
     pub(super) column: usize,
-    /// The region in which its bytes are shown.
+    /// The region in which the candidate is shown (answer or reasoning).
     pub(super) region: Region,
-    /// The rule that decided.
+    /// The rule by which the candidate is text.
     pub(super) rule: Rule,
-    /// The reason that the rule gives.
+    /// Reason of the rule, as a sentence.
     pub(super) why: String,
-    /// The remedy.
+    /// Advice on making the candidate a call.
     pub(super) remedy: String,
 }
 
 impl GivenBack {
-    /// The finding in a text, and its offset.
+    /// Creates the entry for a candidate, given as its text and byte offset, with the verdict on it.
     fn new(text: &str, (found, offset): (String, usize), region: Region, verdict: Verdict) -> Self {
         let (line, column) = place(text.as_bytes(), offset);
         let Verdict { rule, why, remedy } = verdict;
@@ -52,7 +52,8 @@ impl GivenBack {
     }
 }
 
-/// Lists what was given back in a round, by offset.
+/// Lists the candidates of a round that were flushed as text or rejected, by offset. `ended` is `true` if the answer
+/// ended normally.
 pub(super) fn explain(played: &Played, config: &Config, ended: bool) -> Vec<GivenBack> {
     let context = Context { text: &played.stream, config, ended };
     let regions = regions(&played.events, played.assembled.answer_in_reasoning);
@@ -76,7 +77,7 @@ pub(super) fn explain(played: &Played, config: &Config, ended: bool) -> Vec<Give
     list
 }
 
-/// Returns the calls that were recognised and rejected.
+/// Returns entries for the calls that were recognized and rejected.
 fn rejected(played: &Played, context: &Context<'_>) -> Vec<GivenBack> {
     let mut start = None;
     let mut list = Vec::new();
@@ -104,13 +105,13 @@ fn rejected(played: &Played, context: &Context<'_>) -> Vec<GivenBack> {
     list
 }
 
-/// Returns the beginning of a call's text: its tag or its first line.
+/// Returns the beginning of a call's text: its first tag or line, at most 40 characters.
 fn opener(raw: &str) -> String {
     let end = raw.find(['>', '\n']).map_or(raw.len(), |at| at + usize::from(raw[at..].starts_with('>')));
     raw[..end].chars().take(40).collect()
 }
 
-/// Spans that are shown as text, in order, with their final region.
+/// Returns the spans that are shown as text, in order, each with its final region.
 fn regions(events: &[OwnedEvent], answer_in_reasoning: bool) -> Vec<(Range<usize>, Region)> {
     let mut list: Vec<(Range<usize>, Region)> = Vec::new();
     for event in events {

@@ -12,7 +12,7 @@ use crate::reading::Message;
 use toolgraft::transcript::{Recording, Round, import::Format};
 use toolgraft::wire::set_member;
 
-/// Writes one object a line; each has `type`, and all but the last `file`.
+/// Writes a replay as lines of JSON objects; each has `type`, and all but the summary have `file`.
 pub(super) struct ReplayLines<W> {
     pub(super) out: W,
 }
@@ -32,7 +32,7 @@ impl<W: Write> ReplayLines<W> {
         self.out.flush()
     }
 
-    /// A value with its kind.
+    /// Writes a serialized value with its `type`.
     fn tagged(&mut self, place: Value, kind: &str, value: &impl serde::Serialize) -> io::Result<()> {
         let mut fields = serde_json::to_value(value)?;
         set_member(&mut fields, "type", kind);

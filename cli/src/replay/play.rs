@@ -10,47 +10,47 @@ use toolgraft::transcript::{Round, TimedDelta};
 use toolgraft::turn;
 use toolgraft::{Call, Parser};
 
-/// The result of parsing a round.
+/// The result of parsing a recorded round.
 #[derive(Debug, Default)]
 pub(super) struct Played {
-    /// All text in the order in which it came; spans refer to it.
+    /// All text of the round in the order of arrival; spans refer to it.
     pub(super) stream: String,
-    /// Events with their final verdict on calls.
+    /// Parser events, with the results of validation.
     pub(super) events: Vec<OwnedEvent>,
-    /// The message, in pieces at their places.
+    /// The message as pieces in the order of the text.
     pub(super) pieces: Vec<Piece>,
-    /// The events, joined.
+    /// The message assembled from the events.
     pub(super) assembled: Assembled,
-    /// The candidates for calls without a marker that are text.
+    /// Candidates for calls that the parser classified as text.
     pub(super) not_calls: Vec<NotACall>,
-    /// The place at which a turn stops reading; see [`Stop`].
+    /// Position at which a turn stops reading; `None` if it reads the whole message.
     pub(super) stop: Option<Stop>,
-    /// Numbers of the calls in the session, by their index.
+    /// Numbers of the calls within the session, by their index in the round.
     pub(super) numbers: BTreeMap<u32, usize>,
-    /// Numbers of the native calls in the session, in order.
+    /// Numbers of the native calls within the session, in order.
     pub(super) native_numbers: Vec<usize>,
 }
 
-/// The place at which a turn stops reading a message: the first text after a call, since what a
-/// model writes there was written without the call's result.
+/// The position at which a turn stops reading a message: the first text after a call, since the model wrote that
+/// without the call's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stop {
-    /// So many pieces are read.
+    /// Number of pieces before the position.
     pub(super) pieces: usize,
-    /// So many bytes are read.
+    /// Number of bytes before the position.
     pub(super) bytes: usize,
 }
 
-/// A part of what a turn reads of an answer, as it is shown.
+/// A part of the answer that a turn reads, for display.
 pub(super) enum Shown<'a> {
     Text(Region, &'a str),
-    /// A call with its number.
+    /// A call with its number in the session.
     Call(usize, &'a Call),
     Rejected(&'a Rejected),
 }
 
 impl Played {
-    /// Returns the parts of the answer that a turn reads, at their places.
+    /// Returns the parts of the answer that a turn reads, in the order of the text.
     pub(super) fn shown(&self) -> impl Iterator<Item = Shown<'_>> {
         let read = self.stop.map_or(self.pieces.len(), |stop| stop.pieces);
         self.pieces[..read].iter().filter_map(|piece| match piece {
@@ -64,7 +64,7 @@ impl Played {
         })
     }
 
-    /// Returns the piece that holds this byte of the stream.
+    /// Returns the piece that contains this byte offset.
     pub(super) fn piece_at(&self, byte: u64) -> Option<&Piece> {
         let span = |piece: &Piece| match piece {
             Piece::Text { span, .. }
@@ -76,30 +76,30 @@ impl Played {
         self.pieces.get(next).filter(|piece| span(piece).contains(&byte))
     }
 
-    /// Returns what became of a call.
+    /// Returns the call or rejected call with this index.
     pub(super) fn result(&self, index: u32) -> Option<Result<&Call, &Rejected>> {
         self.assembled.entries.iter().find(|entry| entry.index == index).map(|entry| entry.result.as_ref())
     }
 
-    /// Returns `true` if a call may run: a turn reads it.
+    /// Returns `true` if a turn reads the call with this index, so that it may run.
     pub(super) fn is_read(&self, index: u32) -> bool {
         let place = |piece: &Piece| matches!(piece, Piece::Call { index: at, .. } if *at == index);
         let Some(stop) = self.stop else { return true };
         self.pieces.iter().position(place).is_none_or(|at| at < stop.pieces)
     }
 
-    /// Returns the calls that a turn reads, in the order in which they are made.
+    /// Returns the calls that a turn reads, with their indices, in the order in which they are made.
     pub(super) fn calls(&self) -> impl Iterator<Item = (u32, &Call)> {
         let read = self.assembled.entries.iter().filter(|entry| self.is_read(entry.index));
         read.filter_map(|entry| Some((entry.index, entry.result.as_ref().ok()?)))
     }
 
-    /// Returns the text that a turn does not read.
+    /// Returns the text that a turn does not read; `None` if it reads the whole message.
     pub(super) fn unread(&self) -> Option<&str> {
         self.stop.map(|stop| self.stream[stop.bytes..].trim())
     }
 
-    /// Numbers the calls from the last one of the session on. A recorded `call_7` is number 7.
+    /// Assigns numbers to the calls, following the last one of the session. A recorded id `call_7` has the number 7.
     pub(super) fn number(&mut self, round: &Round, last: &mut usize) {
         let recorded = |index: u32| {
             let call = round.calls.iter().find(|call| call.index == index)?;
@@ -117,7 +117,7 @@ impl Played {
     }
 }
 
-/// Parses a round, in the pieces in which it was streamed.
+/// Parses a recorded round, in the chunks in which it was streamed.
 pub(super) fn play(round: &Round, settings: &RoundSettings) -> Played {
     let mut parser = Parser::new(settings.config.clone());
     parser.keep_not_calls();
@@ -159,8 +159,8 @@ pub(super) fn play(round: &Round, settings: &RoundSettings) -> Played {
     Played { stream, events, pieces, assembled, not_calls, stop, ..Played::default() }
 }
 
-/// Returns the place at which a turn stops reading. A call that the recording says was made was read. If no reasoning
-/// tag came and the answer was taken for reasoning, all of it had been shown by then.
+/// Returns the position at which a turn stops reading. Calls that the recording contains as made were read. If the
+/// answer was first classified as reasoning because no tag came, a turn reads all of it.
 fn stop(pieces: &[Piece], assembled: &Assembled, round: &Round) -> Option<Stop> {
     if assembled.answer_in_reasoning {
         return None;
@@ -185,7 +185,7 @@ fn stop(pieces: &[Piece], assembled: &Assembled, round: &Round) -> Option<Stop> 
     None
 }
 
-/// Returns `true` if text after this entry ends the message, because the entry is a call or was meant as one.
+/// Returns `true` if a turn stops reading at text after this entry, because it is a call or was meant as one.
 fn is_meant(entry: &Entry) -> bool {
     match &entry.result {
         // These become calls only once the message has ended, so that a turn has read all of it.
@@ -194,7 +194,7 @@ fn is_meant(entry: &Entry) -> bool {
     }
 }
 
-/// Returns the event with the verdict on the arguments of restored calls, one for each of them.
+/// Returns the event with validated arguments; for an event that restores several calls, one event for each of them.
 fn settle_restored(mut event: OwnedEvent, assembled: &Assembled) -> Vec<OwnedEvent> {
     let entry = |index: u32| assembled.entries.iter().find(|entry| entry.index == index);
     match &mut event {
@@ -218,8 +218,8 @@ fn settle_restored(mut event: OwnedEvent, assembled: &Assembled) -> Vec<OwnedEve
     vec![event]
 }
 
-/// Why the answer ended. An answer without a `finish` was cut off, so that an
-/// open call in it is truncated.
+/// Returns the finish reason of a recorded round. A round without `finish` was cut off, so that an open call in it is
+/// truncated.
 pub(super) fn finish_reason(round: &Round) -> FinishReason {
     round.finish.as_ref().map_or_else(|| FinishReason::Other("cut off".to_owned()), |f| f.reason.clone())
 }

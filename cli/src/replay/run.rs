@@ -17,7 +17,7 @@ use crate::screen::full_name;
 use toolgraft::transcript::{Recording, Round, import::Format};
 use toolgraft::{Call, Catalog};
 
-/// A replay of several files.
+/// A replay of several files with one view.
 pub(super) struct Replay<'a, V> {
     args: &'a ReplayArgs,
     tools: Option<&'a Arc<Catalog>>,
@@ -59,7 +59,7 @@ impl<'a, V: View> Replay<'a, V> {
         }
     }
 
-    /// Replays one recording that is no file; what was shown of it.
+    /// Replays one recording in memory and returns the view.
     pub(super) fn one(mut self, name: &str, recording: &Recording) -> io::Result<V> {
         let at = At { file: name, recording: 1, round: 0 };
         self.view.recording(at, 1, Format::Recording, recording)?;

@@ -12,19 +12,20 @@ use toolgraft::parse::Config;
 use toolgraft::transcript::{Session, import::Format};
 use toolgraft::validate::Validator;
 
-/// The settings by which one round is read.
+/// The settings with which one round is parsed.
 #[derive(Debug)]
 pub(super) struct RoundSettings {
     /// Configuration of the parser.
     pub(super) config: Config,
-    /// Name of the profile in force.
+    /// Name of the profile in use; `None` if there is none.
     pub(super) profile: Option<&'static str>,
-    /// Checks arguments against the tools' schemas.
+    /// Validator of arguments against the tools' schemas.
     pub(super) validator: Validator,
 }
 
 impl RoundSettings {
-    /// Settings for a round with these tools.
+    /// Returns the settings for a round with these tools: those of the options, then of the recording, then of the
+    /// profile.
     pub(super) fn new(reading: &ReadingArgs, session: &Session, format: Format, catalog: Option<Arc<Catalog>>) -> Self {
         // A profile on the command line also wins over recorded settings.
         let asked = reading.profile.is_some();
@@ -48,7 +49,7 @@ impl RoundSettings {
         RoundSettings { config, profile: profile.map(|p| p.name), validator }
     }
 
-    /// Gives an event its final verdict: a call whose arguments are refused is rejected.
+    /// Validates the call of an event: a call with invalid arguments is replaced by a rejected call.
     pub(super) fn settle(&self, event: &mut OwnedEvent) {
         let OwnedEvent::CallEnd { call, rejected, raw, .. } = event else { return };
         let Some(found) = call.take() else { return };

@@ -17,7 +17,7 @@ use toolgraft::event::{Region, Rejected};
 use toolgraft::message::{NativeCall, Role};
 use toolgraft::transcript::{Recording, Round, import::Format};
 
-/// Shows a replay on a terminal, or readably in a pipe.
+/// Displays a replay on a terminal, or readably on a pipe.
 pub(super) struct Show<W> {
     screen: Screen<W>,
 }
@@ -31,7 +31,7 @@ impl<W: Write> Show<W> {
         self.screen.line(style, text)
     }
 
-    /// A call in its box; `untagged`: no reasoning tag came in its answer.
+    /// Displays a call in a box; `untagged` is `true` if no reasoning tag came in its answer.
     fn call(&mut self, number: usize, call: &Call, untagged: bool) -> io::Result<()> {
         let name = full_name(call.server.as_deref(), &call.tool);
         let found = labels::provenance(call.provenance, untagged).map(|found| format!(", {found}")).unwrap_or_default();

@@ -7,8 +7,8 @@ use crate::sessions::saved::Saved;
 use toolgraft::transcript::import::{Format, ImportError, import};
 use toolgraft::transcript::{ReadError, Recording};
 
-/// Reads a file of any known kind; `format` is what the user said it is. A conversation that `chat`
-/// has saved counts as a recording.
+/// Reads a recording from a file of any known format; `format` is that of the option, if given. A conversation saved by
+/// `chat` counts as a recording.
 pub(super) fn load(path: &Path, format: Option<Format>) -> Result<(Format, Vec<Recording>), Failure> {
     let name = input::shown(path);
     let bytes = input::read_bytes(path)?;
@@ -33,8 +33,8 @@ pub(super) fn load(path: &Path, format: Option<Format>) -> Result<(Format, Vec<R
     }
 }
 
-/// Returns the text up to a last character that is cut off, as in a file that was cut
-/// in the middle of a write; its reader says so. `None` where all else fails.
+/// Returns the text without an incomplete last character, as in a recording that was cut off during a write. `None` for
+/// any other invalid UTF-8.
 fn whole_characters(bytes: &[u8]) -> Option<&str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Some(text),

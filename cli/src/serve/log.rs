@@ -7,19 +7,20 @@ use crate::base::output::tell_stderr;
 use crate::screen::boxes::clean;
 use toolgraft_serve::{PromptCost, Served};
 
-/// Lines that wait to be written. If more arrive, they are left out: a terminal that is stopped stops no answer.
+/// Maximum number of log lines waiting to be written. Further ones are dropped, so that a stopped terminal never delays
+/// a response.
 const WAITING: usize = 1_000;
 
-/// Longest wait for the last lines.
+/// Maximum time to wait for the last log lines at the end.
 const LAST: Duration = Duration::from_secs(1);
 
-/// The lines of a server, written by a thread of their own.
+/// The log of a server's requests, written to stderr by its own thread.
 pub(crate) struct RequestLog {
     ended: Receiver<()>,
 }
 
 impl RequestLog {
-    /// Returns the log, and what is told of each request.
+    /// Starts the log, and returns it with the function that logs a completed request.
     pub(crate) fn start() -> (Self, impl Fn(Served) + Send + Sync + 'static) {
         let (tell, told): (SyncSender<Served>, _) = sync_channel(WAITING);
         let (end, ended) = sync_channel(1);
@@ -33,13 +34,14 @@ impl RequestLog {
         (RequestLog { ended }, log)
     }
 
-    /// Waits for the last lines, once nobody tells of requests any more.
+    /// Waits for the last log lines, after the logging function was dropped.
     pub(crate) fn end(self) {
         let _ = self.ended.recv_timeout(LAST);
     }
 }
 
-/// `chat_completions gemma3:12b 200 rounds=2 calls=1 prompt=3201 same=96% cached=3072 1.243s`
+/// Returns the log line of a request, such as `chat_completions gemma3:12b 200 rounds=2 calls=1 prompt=3201 same=96%
+/// cached=3072 1.243s`.
 fn line(served: &Served) -> String {
     // The name is a client's: it makes neither a line nor a field of its own.
     let model = match served.model.as_str() {
@@ -77,7 +79,8 @@ fn line(served: &Served) -> String {
     )
 }
 
-/// Tokens of the prompts, how much of them was said before, and what the endpoint had cached.
+/// Returns the log fields on the prompt: its tokens, the percentage that earlier requests contained, the number that
+/// the endpoint had cached, and a cut by the endpoint.
 fn prompt(prompt: PromptCost) -> String {
     if prompt.bytes == 0 {
         return String::new();

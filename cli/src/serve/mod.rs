@@ -171,10 +171,10 @@ struct ServeCallArgs {
 }
 
 impl ServeArgs {
-    /// Returns what the options and `--set` say.
+    /// Returns the settings of the options and of `--set`.
     ///
     /// # Errors
-    /// A key that is of no use here; something about MCP servers without any.
+    /// `--set` has a key that `serve` does not use, or an option requires MCP servers but none are configured.
     fn settings(&self) -> Result<Settings, Failure> {
         let (EndpointArgs { base_url, model, .. }, profile) = (self.endpoint.clone(), self.model.offer.profile);
         let ServeCallArgs { allow, deny, untrusted, search, max_calls, mcp_always } = &self.calls;
@@ -192,7 +192,7 @@ impl ServeArgs {
     }
 }
 
-/// Returns what all requests may take together.
+/// Returns the limits on the resources of all requests together.
 fn budgets(settings: &Settings) -> Budgets {
     let given = |amount: Option<NonZeroUsize>| amount.map(NonZeroUsize::get);
     let budgets = set(Budgets::default(), given(settings.max_connections), Budgets::with_max_connections);
@@ -203,7 +203,7 @@ fn budgets(settings: &Settings) -> Budgets {
     set(budgets, given(settings.max_pixels), Budgets::with_max_pixels)
 }
 
-/// Parses an origin: a scheme and a host, with or without a port; or all.
+/// Parses an origin, a scheme and a host with an optional port, or `*` for all.
 fn origin(text: &str) -> Result<String, String> {
     // Browsers send an origin without a path: one that has one would never match.
     let is_origin = text.split_once("://").is_some_and(|(scheme, host)| {
@@ -215,7 +215,7 @@ fn origin(text: &str) -> Result<String, String> {
     }
 }
 
-/// Parses an address, or a port of this machine's.
+/// Parses an address `HOST:PORT`; a port alone means the loopback address.
 fn address(text: &str) -> Result<String, String> {
     match text.parse::<u16>() {
         Ok(port) => Ok(format!("127.0.0.1:{port}")),
@@ -237,7 +237,7 @@ fn host_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Runs the command.
+/// Runs `toolgraft serve`.
 pub(crate) fn run(mut args: ServeArgs) -> Result<(), Failure> {
     if let Some(port) = args.door.port {
         args.door.listen = format!("127.0.0.1:{port}");
@@ -301,7 +301,7 @@ pub(crate) fn run(mut args: ServeArgs) -> Result<(), Failure> {
     })
 }
 
-/// Returns the server's configuration, and the endpoint's name for messages.
+/// Returns the server's configuration, and the name of its endpoint for messages.
 async fn config(args: &ServeArgs, settings: &Settings, place: &Place) -> Result<(Config, String), Failure> {
     let (url, name) = Endpoint::served(place).await?;
     let mut config = config_at(settings, &args.model, (url, place.trust.clone()))?;
@@ -324,7 +324,7 @@ async fn config(args: &ServeArgs, settings: &Settings, place: &Place) -> Result<
     Ok((config, name))
 }
 
-/// Returns the configuration of a server for one program in front of an endpoint and one of its models.
+/// Returns the configuration of a server that provides one endpoint and model to a single program.
 pub(crate) fn in_front_of(
     endpoint: &Endpoint,
     args: &ServeModelArgs,
@@ -339,7 +339,7 @@ pub(crate) fn in_front_of(
     })
 }
 
-/// Returns the configuration but for who may come in, by which key, and for the MCP servers.
+/// Returns the configuration without API keys, access control and MCP servers.
 fn config_at(settings: &Settings, args: &ServeModelArgs, (url, trust): (String, Trust)) -> Result<Config, Failure> {
     let saved = Probed::of(&url)?;
     let mut config = Config::new(url.clone()).map_err(Failure::usage)?.with_learned(learned::at(&url));
@@ -386,7 +386,7 @@ fn config_at(settings: &Settings, args: &ServeModelArgs, (url, trust): (String, 
     Ok(config.with_prompt(settings.listed(Options::default())?))
 }
 
-/// Sets what an option says, if it says anything.
+/// Calls a setter of the configuration if there is a value for it.
 fn set<C, T>(config: C, value: Option<T>, set: impl FnOnce(C, T) -> C) -> C {
     match value {
         Some(value) => set(config, value),
@@ -394,7 +394,7 @@ fn set<C, T>(config: C, value: Option<T>, set: impl FnOnce(C, T) -> C) -> C {
     }
 }
 
-/// Refuses a `--search` that names no tool that may search.
+/// Fails if `--search` does not name a tool that can search, or names one that `--deny` forbids.
 fn refuse_no_search(settings: &Settings, catalog: &Catalog) -> Result<(), Failure> {
     let Some(name) = &settings.search else { return Ok(()) };
     match SearchTool::find(catalog, name) {
@@ -408,13 +408,14 @@ fn refuse_no_search(settings: &Settings, catalog: &Catalog) -> Result<(), Failur
     }
 }
 
-/// Returns the policy for calls of the servers' tools.
+/// Returns the policy for calls of the MCP servers' tools: only allowed ones run.
 fn policy(settings: &Settings) -> Policy {
     let allowed = settings.allow.iter().fold(Policy::new(Decision::Deny), Policy::allow);
     settings.deny.iter().fold(allowed, Policy::deny)
 }
 
-/// Returns the same for the tools of the servers, with those that have changed since they were allowed named on stderr.
+/// Returns the policy with the saved definitions of the MCP servers' allowed tools, and warns of those that have
+/// changed.
 fn settled(settings: &Settings, hub: &Hub) -> Policy {
     let catalog = hub.catalog();
     let policy = Permissions::of(hub.config().servers()).settled(policy(settings), &catalog);
@@ -422,15 +423,15 @@ fn settled(settings: &Settings, hub: &Hub) -> Policy {
     policy
 }
 
-/// Returns what `probe` found best for a model; what is said counts for every model, and comes first.
+/// Returns the settings for a model: the given ones, filled in with those that `probe` saved for it.
 fn probed(mut settings: Settings, kept: &SavedProfile) -> ModelSettings {
     settings.over(&Settings::from(kept));
     let Settings { tools_mode, dialect, prompt_style: style, listing, constrain, way, call_threshold, .. } = settings;
     ModelSettings { tools_mode, dialect, style, listing, constrain, way, call_threshold }
 }
 
-/// Returns the settings that count where options say nothing. A shell that is set up for the server's clients names
-/// the server itself: that one is not its own endpoint.
+/// Returns the default settings from the environment and the configuration file. A base URL in the environment that is
+/// this server's own, as for its clients, is ignored with a warning.
 fn defaults(listen: &str) -> Result<Settings, Failure> {
     let mut environment = Source::Environment.settings()?;
     if let Some(url) = environment.base_url.take_if(|url| is_itself(url, listen)) {
@@ -439,7 +440,7 @@ fn defaults(listen: &str) -> Result<Settings, Failure> {
     environment.resolve(&[Source::File])
 }
 
-/// Returns `true` if requests to this URL come back to the server that listens here.
+/// Returns `true` if a URL leads to the server that listens on this address.
 fn is_itself(url: &str, listen: &str) -> bool {
     let authority = |url: &str| {
         let place = saved_profiles::place(url);
@@ -448,8 +449,8 @@ fn is_itself(url: &str, listen: &str) -> bool {
     authority(url).is_some_and(|place| Some(place) == authority(&format!("http://{listen}")))
 }
 
-/// Listens until a signal comes, and then until the answers that go on are over; the
-/// second signal ends those too.
+/// Serves until a signal is received, and then until the responses in progress have ended; a second signal ends those
+/// at once.
 async fn serve(
     config: Config,
     listen: &str,

@@ -6,15 +6,15 @@ use std::time::SystemTime;
 use crate::base::{Failure, lock, output};
 use crate::settings::saved_profiles::{self, SavedProfile};
 
-/// The profiles of an endpoint's models. They are read again when a probe has written the file.
+/// The profiles that `probe` saved for an endpoint's models, reread when their file changes.
 pub(super) struct Probed {
     url: String,
-    /// Profiles that were read and not yet returned, and when their file was written.
+    /// Profiles that were read and not yet returned, and the modification time of their file when it was read.
     state: Mutex<(Option<Vec<SavedProfile>>, Option<SystemTime>)>,
 }
 
 impl Probed {
-    /// Reads the profiles for the first time.
+    /// Reads the saved profiles of the endpoint with this URL.
     ///
     /// # Errors
     /// The file cannot be read, or its content is not valid.
@@ -24,8 +24,8 @@ impl Probed {
         Ok(Probed { url: url.to_owned(), state })
     }
 
-    /// Returns all profiles at the first call and after each change of the file; otherwise `None`. A file that can no
-    /// longer be read changes nothing.
+    /// Returns all profiles at the first call and after each change of the file; otherwise `None`. If the file can no
+    /// longer be read, the previous profiles remain.
     pub(super) fn changed(&self) -> Option<Vec<SavedProfile>> {
         let (new, read) = &mut *lock(&self.state);
         let written = saved_profiles::written();

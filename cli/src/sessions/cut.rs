@@ -8,16 +8,16 @@ use toolgraft::conversation::HistoryEntry;
 use toolgraft::outcome::{self, Cut, InterfaceEvent, MEDIA_EVENT, MEDIUM_SHOWN};
 use toolgraft::{Conversation, Outcome};
 
-/// Bytes of a result's text that the store keeps, and of its structure.
+/// Maximum size in bytes of a result's text in the store, and likewise of its structured content.
 pub(super) const RESULT_BYTES: usize = 256 << 10;
 
-/// Bytes of a result's pictures, sounds and other events that the store keeps.
+/// Maximum size in bytes of a result's pictures, audio and other events in the store.
 pub(super) const EVENT_BYTES: usize = 4 << 20;
 
-/// Bytes that the line about what is missing may take.
+/// Maximum size in bytes of the line that replaces a missing part of a text.
 const NOTE_BYTES: usize = 128;
 
-/// Returns the conversation with its large results cut; `None` where none is large.
+/// Returns the conversation with its large results shortened; `None` if none is large.
 pub(super) fn cut(conversation: &Conversation) -> Option<Conversation> {
     let is_large =
         |entry: &HistoryEntry| matches!(entry, HistoryEntry::Outcome { outcome, .. } if cut_outcome(outcome).is_some());
@@ -57,14 +57,15 @@ fn cut_outcome(outcome: &Outcome) -> Option<Outcome> {
     Some(kept)
 }
 
-/// Returns the head and the tail of a text that is too long, with a line about the rest between them.
+/// Returns the beginning and end of a text above the maximum size, with a line on the missing part between them; `None`
+/// for a shorter text.
 fn cut_text(text: &str) -> Option<String> {
     let is_large = text.len() > RESULT_BYTES;
     let Cut { head, missing, tail, .. } = outcome::cut(text, RESULT_BYTES - NOTE_BYTES).filter(|_| is_large)?;
     Some(format!("{head}\n[{missing} bytes are missing here: this conversation was stored without them]\n{tail}"))
 }
 
-/// Returns a picture that was made smaller for the model, in that form alone.
+/// Returns an event whose picture was scaled down for the model, with only that smaller form of it.
 fn as_shown(event: &InterfaceEvent) -> InterfaceEvent {
     let mut event = event.clone();
     // Only a picture that was made smaller has another form.
@@ -83,7 +84,7 @@ fn event_length(event: &InterfaceEvent) -> usize {
     event.kind.len() + length(&event.data)
 }
 
-/// Returns the bytes of a value, as far as its texts are: without a copy of it.
+/// Returns the approximate size of a JSON value as text in bytes, without serializing it.
 fn length(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len() + 2,

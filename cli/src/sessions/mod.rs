@@ -16,12 +16,12 @@ pub(crate) use store::{Kept, Listed, Store};
 use crate::servers::trust;
 use toolgraft_files::Holder;
 
-/// ` (process 4711)`, where it is known.
+/// Returns ` (process 4711)` with the id of the process that holds a lock; empty if it is not known.
 pub(crate) fn by_process(holder: Holder) -> String {
     holder.process.map(|process| format!(" (process {process})")).unwrap_or_default()
 }
 
-/// Describes how long ago a time was, in a word or two; a date if that is more than a week.
+/// Returns the time since a moment in a word or two; its date if that is more than a week ago.
 pub(crate) fn age(used: SystemTime) -> String {
     let passed = SystemTime::now().duration_since(used).unwrap_or_default().as_secs();
     match passed {

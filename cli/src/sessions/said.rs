@@ -6,16 +6,16 @@
 use toolgraft::conversation::User;
 use toolgraft::outcome::named_files;
 
-/// The name of what comes through a pipe beside a question.
+/// Name of the attached file that contains piped input.
 pub(crate) const PIPE: &str = "standard input";
 
-/// The name of what was pasted.
+/// Name of an attached file that contains pasted text.
 const PASTED: &str = "pasted text";
 
-/// Bytes and lines from which on a paste is a file.
+/// Minimum size in bytes, and minimum number of lines, from which pasted text becomes an attached file.
 const LARGE: (usize, usize) = (1_000, 10);
 
-/// A text that was not typed, and the mark in the words that it replaces.
+/// A text to insert as an attached file, and the mark in the message that it replaces.
 #[derive(Debug, Clone)]
 pub(crate) struct Placed {
     pub(crate) mark: String,
@@ -23,8 +23,8 @@ pub(crate) struct Placed {
     pub(crate) text: String,
 }
 
-/// Returns the words with each of these texts, as a file, where its mark is. A text without a mark in the words
-/// comes after them.
+/// Returns the message with each text inserted as a file in place of its mark. A text whose mark does not occur is
+/// added at the end.
 pub(crate) fn with_placed(words: &str, mut placed: Vec<Placed>) -> User {
     let (mut said, mut rest) = (User::default(), words);
     while let Some((at, next)) = placed.iter().enumerate().filter_map(|(n, one)| Some((rest.find(&one.mark)?, n))).min()
@@ -37,7 +37,7 @@ pub(crate) fn with_placed(words: &str, mut placed: Vec<Placed>) -> User {
     placed.iter().fold(said, |said, one| said.with_file(&one.name, &one.text))
 }
 
-/// Returns the words of a message without its files.
+/// Returns the text of a message without its attached files.
 pub(crate) fn words(text: &str) -> String {
     let (mut words, mut after) = (User::default(), 0);
     for (_, file) in named_files(text) {
@@ -52,7 +52,7 @@ pub(crate) fn words(text: &str) -> String {
     words.with_words(text[after..].trim()).text
 }
 
-/// Returns the words with the files and pictures of another message.
+/// Returns the message with the files and pictures of another message added.
 pub(crate) fn with_files_of(words: User, other: User) -> User {
     let files = named_files(&other.text);
     let mut said = files.fold(words, |said, (name, text)| said.with_file(&name.unwrap_or_default(), text));
@@ -60,19 +60,19 @@ pub(crate) fn with_files_of(words: User, other: User) -> User {
     said
 }
 
-/// A line that was typed, in which these texts were pasted.
+/// A typed line, in which large pasted texts became attached files.
 #[derive(Debug)]
 pub(crate) struct Line {
-    /// The message as it is sent.
+    /// The message to send.
     pub(crate) said: User,
-    /// The words that were typed, without what was pasted.
+    /// The typed part of the line, without the pasted files.
     pub(crate) typed: String,
     /// Number of pasted texts that became files.
     pub(crate) files: usize,
 }
 
 impl Line {
-    /// The line with each large paste as a file. A paste that is the whole line is what the user says.
+    /// Creates the message for a line, with each large pasted text as a file, unless the line consists of it alone.
     pub(crate) fn of(line: &str, pasted: impl IntoIterator<Item = String>) -> Self {
         let is_there = |text: &String| is_large(text) && line.contains(text.as_str());
         let pasted: Vec<String> = pasted.into_iter().filter(is_there).collect();
@@ -85,7 +85,7 @@ impl Line {
     }
 }
 
-/// Returns `true` if a paste is so long that nobody has typed or read all of it.
+/// Returns `true` if a pasted text is so long that it becomes a file.
 pub(crate) fn is_large(text: &str) -> bool {
     text.len() >= LARGE.0 || text.lines().count() >= LARGE.1
 }

@@ -13,31 +13,31 @@ use toolgraft::secrets::Secrets;
 use toolgraft::transcript::Recording;
 use toolgraft::{Conversation, Outcome};
 
-/// A saved conversation.
+/// A conversation in the form in which it is saved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Saved {
-    /// Version of the format.
+    /// Version of the file format.
     toolgraft: u32,
-    /// Model that was talked to last.
+    /// Id of the model that was used last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
-    /// Title that the user gave it, in one line.
+    /// Title that the user gave the conversation, in one line; `None` for the default, its first question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) title: Option<String>,
-    /// Endpoint that was named then, without the keys in its URL; none where it was found on the machine.
+    /// URL of the endpoint, without secrets; `None` if it was found by its default port.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) endpoint: Option<String>,
-    /// Usage of all turns of the conversation, including those that were taken back.
+    /// Sum of the tokens of all turns of the conversation, including those that were taken back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) usage: Option<Usage>,
-    /// Servers whose output is untrusted, for as long as the conversation is gone on with.
+    /// Names of the servers whose output is untrusted when the conversation is continued.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) untrusted: Vec<String>,
-    /// All that was said.
+    /// The messages of the conversation.
     pub(crate) conversation: Conversation,
 }
 
-/// The only version there is.
+/// The only version of the file format so far.
 const VERSION: u32 = 1;
 
 impl Saved {
@@ -47,10 +47,10 @@ impl Saved {
         Saved { toolgraft: VERSION, model, title: None, endpoint: None, usage: None, untrusted, conversation }
     }
 
-    /// The same without these secrets, as a recording has it.
+    /// Returns the saved conversation with these secrets removed, as in a recording.
     ///
     /// # Errors
-    /// A secret is one of the format's own words: what is left could not be read.
+    /// A secret equals a word of the file format, so that the result could not be read.
     pub(crate) fn without(self, secrets: &Secrets) -> Result<Self, String> {
         if secrets.is_empty() {
             return Ok(self);
@@ -63,13 +63,13 @@ impl Saved {
         })
     }
 
-    /// Reads a file; a bare conversation is taken too.
+    /// Reads a saved conversation from a file; a bare list of messages is accepted, too.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let text = input::read_text(path)?;
         Saved::parse(input::without_bom(&text), &input::shown(path))
     }
 
-    /// Reads what a file or the store holds; `name` says where it is.
+    /// Parses a saved conversation; `name` is that of the file or store, for errors.
     pub(crate) fn parse(text: &str, name: &str) -> Result<Self, Failure> {
         let saved = match serde_json::from_str::<Conversation>(text) {
             Ok(conversation) => Saved { model: None, ..Saved::new("", &conversation) },
@@ -88,7 +88,7 @@ impl Saved {
         }
     }
 
-    /// Returns the same without the middle of results that are too large for the store.
+    /// Returns the saved conversation with its large results shortened for the store.
     pub(super) fn for_store(&self) -> Cow<'_, Saved> {
         match cut(&self.conversation) {
             Some(conversation) => Cow::Owned(Saved { conversation, ..self.clone() }),
@@ -104,7 +104,7 @@ impl Saved {
         recording
     }
 
-    /// Returns the title that the user gave it, else the first question, in one line.
+    /// Returns the title that the user gave the conversation, or else its first question, in one line.
     pub(crate) fn title(&self) -> String {
         if let Some(title) = &self.title {
             return title.clone();
@@ -116,7 +116,7 @@ impl Saved {
         asked.as_deref().unwrap_or("(nothing was asked)").split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the title, and all that person and model have said, each from a line of its own.
+    /// Returns the title, and all messages of user and model, each on a new line.
     pub(super) fn text(&self) -> String {
         let texts = self.conversation.entries().iter().filter_map(|entry| match entry {
             HistoryEntry::User(said) => Some(said.shown().into_owned()),
@@ -127,7 +127,7 @@ impl Saved {
     }
 }
 
-/// Returns the outcome of a call.
+/// Returns the outcome of the call with this id.
 pub(crate) fn outcome_of<'a>(conversation: &'a Conversation, call: &str) -> Option<&'a Outcome> {
     conversation.entries().iter().find_map(|entry| match entry {
         HistoryEntry::Outcome { id, outcome } if id == call => Some(outcome),
@@ -135,7 +135,7 @@ pub(crate) fn outcome_of<'a>(conversation: &'a Conversation, call: &str) -> Opti
     })
 }
 
-/// Questions that were asked.
+/// Returns the number of questions in a conversation.
 pub(crate) fn questions(conversation: &Conversation) -> usize {
     conversation.entries().iter().filter(|entry| matches!(entry, HistoryEntry::User(_))).count()
 }

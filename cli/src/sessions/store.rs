@@ -18,47 +18,47 @@ use toolgraft_files::{Holder, Lock};
 
 pub(crate) use kept::{Kept, Listed};
 
-/// The conversations of this user.
+/// The store of this user's conversations.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     folder: PathBuf,
 }
 
 impl Store {
-    /// The store.
+    /// Returns this user's store of conversations, without opening its database.
     ///
     /// # Errors
-    /// There is no home.
+    /// There is no home directory.
     pub(crate) fn open() -> Result<Self, Failure> {
         let folder = state::file("sessions");
         let folder = folder.ok_or_else(|| Failure::usage("there is no home directory: no conversation is saved"))?;
         Ok(Store { folder })
     }
 
-    /// Returns a name that no conversation has.
+    /// Returns an id that no conversation has.
     pub(crate) fn fresh_id(&self) -> String {
         // Where nothing can be read, nothing can be written over either.
         let opened = self.opened().ok();
         fresh_id(|id| opened.as_ref().is_some_and(|opened| opened.get(id).is_ok_and(|found| found.is_some())))
     }
 
-    /// Keeps a conversation, in place of what was kept under its name.
+    /// Saves a conversation, in place of an earlier version with this id.
     pub(crate) fn write(&self, id: &str, saved: &Saved) -> io::Result<()> {
         Database::open(&self.file())?.put(id, SystemTime::now(), saved)
     }
 
-    /// Locks a conversation for this process, or returns the process that has it. On a file system
-    /// without locks, no process learns of others.
+    /// Locks a conversation for this process; an error with the process that holds the lock. Returns `None` on a file
+    /// system without locks.
     pub(crate) fn hold(&self, id: &str) -> Result<Option<Lock>, Holder> {
         Lock::take(&self.folder.join(format!("{id}.lock"))).map_or(Ok(None), |taken| taken.map(Some))
     }
 
-    /// Forgets a conversation; whether there was one.
+    /// Deletes a conversation; returns `true` if there was one.
     pub(crate) fn remove(&self, id: &str) -> io::Result<bool> {
         Ok(!self.opened()?.remove(&[id.to_owned()], |_| true)?.is_empty())
     }
 
-    /// Like [`remove`](Self::remove), in the words of a failed command.
+    /// Deletes a conversation, with an error message for a failed command.
     pub(crate) fn forget(&self, id: &str) -> Result<(), Failure> {
         self.remove(id).map(drop).map_err(cannot_remove)
     }
@@ -68,12 +68,12 @@ impl Store {
         self.opened()?.list(words)
     }
 
-    /// Returns the conversation with this name, as it is now.
+    /// Returns the saved conversation with this id; `None` if there is none or it cannot be read.
     pub(crate) fn read(&self, id: &str) -> Option<Kept> {
         self.opened().ok()?.kept(id).ok()??.ok()
     }
 
-    /// Returns the conversation whose name begins so; the latest that can be read for an empty text.
+    /// Returns the conversation whose id begins with this text; for an empty text, the latest that can be read.
     pub(crate) fn find(&self, begin: &str) -> Result<Found, Failure> {
         let opened = self.opened().map_err(Failure::job)?;
         if begin.is_empty() {
@@ -89,12 +89,12 @@ impl Store {
         }
     }
 
-    /// Returns the one name that begins so, whether the conversation can be read or not.
+    /// Returns the only id that begins with this text, whether the conversation can be read or not.
     pub(crate) fn id_of(&self, begin: &str) -> Result<String, Failure> {
         self.opened().map_err(Failure::job)?.id_of(begin)
     }
 
-    /// Forgets all that no chat is at; their number, and that of the others.
+    /// Deletes all conversations that no chat has open; returns the number of deleted ones and of the others.
     pub(crate) fn clear(&self) -> Result<(usize, usize), Failure> {
         let mut opened = self.opened().map_err(cannot_remove)?;
         let ids: Vec<String> = opened.ids().map_err(cannot_remove)?.into_iter().map(|(id, _)| id).collect();
@@ -119,7 +119,7 @@ fn cannot_remove(error: io::Error) -> Failure {
 const LISTS_THEM: &str = "`toolgraft log` lists them";
 
 impl Database {
-    /// Returns the conversation with this name.
+    /// Returns the conversation with this id: `None` if there is none, an inner error if it cannot be parsed.
     fn kept(&self, id: &str) -> io::Result<Option<Result<Kept, Damaged>>> {
         Ok(self.get(id)?.map(|(used, text)| {
             let damaged = |failure: Failure| Damaged { id: id.to_owned(), problem: failure.message().to_owned() };

@@ -9,10 +9,10 @@ use clap_complete::{CompleteEnv, Shell};
 
 use crate::base::{Failure, output};
 
-/// The program's name, by which a shell calls it.
+/// Name of the executable, for which the shell requests completions.
 const PROGRAM: &str = "toolgraft";
 
-/// The variable that says which shell asks.
+/// Environment variable with the shell's name, by which a shell requests completions.
 const VARIABLE: &str = "TOOLGRAFT_COMPLETE";
 
 /// Options of `toolgraft completions`.
@@ -23,8 +23,7 @@ pub(crate) struct CompletionArgs {
     shell: Shell,
 }
 
-/// Answers a shell that asks what comes next, as the script of `toolgraft completions` has it ask; then the
-/// program ends.
+/// Answers a shell's request for completions and ends the program; returns if the environment contains no such request.
 pub(crate) fn complete(command: fn() -> Command) {
     CompleteEnv::with_factory(move || values::of(command())).var(VARIABLE).complete();
 }

@@ -19,10 +19,10 @@ use toolgraft::message::{CarryReasoning, FencedCalls, ReasoningMode, UnknownKeyw
 use toolgraft::prompt::Listing;
 use toolgraft::tools::ToolsMode;
 
-/// Time that the servers of models on this machine have to say what they have.
+/// Maximum time to wait for the lists of models of local servers.
 const PATIENCE: Duration = Duration::from_millis(800);
 
-/// Returns the command with what its values may be.
+/// Returns the command with candidates for the values of its arguments, including those of subcommands.
 pub(super) fn of(command: Command) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
     let is_login = ["login", "logout"].contains(&command.get_name());
@@ -33,7 +33,7 @@ pub(super) fn of(command: Command) -> Command {
     names.into_iter().fold(command, |command, name| command.mut_subcommand(name, of))
 }
 
-/// Returns the source of an argument's values, by the argument's ID: one name, one thing.
+/// Returns the function that lists the values of an argument, by the argument's id; `None` if there are no candidates.
 fn values(arg: &Arg, is_login: bool) -> Option<fn() -> Vec<CompletionCandidate>> {
     Some(match arg.get_id().as_str() {
         // Elsewhere the argument is a new name, as in `mcp add NAME`.
@@ -53,13 +53,14 @@ fn values(arg: &Arg, is_login: bool) -> Option<fn() -> Vec<CompletionCandidate>>
     })
 }
 
-/// These names, but for those that a shell may read as more than a word: a server or an endpoint chose them.
+/// Returns completion candidates for these names, without those that contain characters special to a shell, since
+/// servers and endpoints choose names.
 fn all(names: impl Iterator<Item = impl Into<String>>) -> Vec<CompletionCandidate> {
     let is_word = |name: &String| name.chars().all(|c| c.is_alphanumeric() || "-_.:/@+".contains(c));
     names.map(Into::into).filter(is_word).map(CompletionCandidate::new).collect()
 }
 
-/// Returns the words of a type, which its own error tells.
+/// Returns the keywords of a type, which are in the error that its parser returns for another text.
 fn expected<T: FromStr<Err = UnknownKeyword>>() -> Vec<&'static str> {
     T::from_str("").err().map(|error| error.expected.to_vec()).unwrap_or_default()
 }
@@ -68,7 +69,7 @@ fn names() -> Names {
     settings::file().unwrap_or_default().names
 }
 
-/// Returns the names of `config.toml`, and what the servers on this machine have.
+/// Returns the model names of `config.toml`, and the models of local servers.
 fn models() -> Vec<CompletionCandidate> {
     let mut names: Vec<String> = names().models().map(str::to_owned).collect();
     names.extend(local_models(PATIENCE));
@@ -87,7 +88,7 @@ fn servers() -> Vec<CompletionCandidate> {
     all(names)
 }
 
-/// Returns the tools of the server that an earlier word names.
+/// Returns the tools of the server that an earlier word of the command line names.
 fn tools_of_server() -> Vec<CompletionCandidate> {
     let words: Vec<String> = std::env::args().collect();
     let of_it = known::tools().into_iter().filter(|(server, _)| words.contains(server));
@@ -108,7 +109,7 @@ fn conversations() -> Vec<CompletionCandidate> {
         .collect()
 }
 
-/// Keys, each with the words that it may have where those are few.
+/// Returns candidates for `--set`: all keys, with their possible values if these are few.
 fn set() -> Vec<CompletionCandidate> {
     let words = |key: &str| match key {
         "profile" => Profile::all().iter().map(|profile| profile.name).collect(),

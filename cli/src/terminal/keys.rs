@@ -9,19 +9,19 @@ use rustyline::{
     RepeatCount,
 };
 
-/// Milliseconds after Escape in which a key belongs to it. Terminals send both at once.
+/// Milliseconds after Escape within which a key belongs to it, since terminals send both at once for Alt with a key.
 pub(crate) const ESCAPE: u16 = 100;
 
-/// Letters that edit a line with Alt, in both cases.
+/// Letters that are editing commands with Alt, in both cases.
 const EDITING: &str = "bcdfltuy";
 
-/// Sets the keys of an editor.
+/// Binds the keys of a line editor.
 pub(crate) fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>) {
     editor.bind_sequence(Event::Any, EventHandler::Conditional(Box::new(Letters)));
 }
 
-/// Alt with a character that would do nothing is the character: it may have come after an Escape that was typed before
-/// the editor was there.
+/// Key handler that inserts a character pressed with Alt if that combination has no function: it may have been typed
+/// after an Escape before the editor started.
 struct Letters;
 
 impl ConditionalEventHandler for Letters {

@@ -10,23 +10,21 @@ use std::time::{Duration, SystemTime};
 use chrono::{DateTime, Utc};
 use unicode_width::UnicodeWidthChar;
 
-/// Columns where neither the environment nor a terminal says.
+/// Default width in columns, if neither the environment nor a terminal provides one.
 const USUAL: usize = 80;
 
-/// Columns that output may take: `COLUMNS`, else the terminal's own width. Shells
-/// seldom export the former.
+/// Returns the width for output in columns: `COLUMNS`, which shells seldom export, or else the terminal's width.
 pub(crate) fn columns() -> usize {
     let terminal = terminal_size::terminal_size().map(|(width, _)| width.0);
     choose(std::env::var("COLUMNS").ok().as_deref(), terminal)
 }
 
-/// Columns and rows of the terminal itself, whatever the environment says; `None` where
-/// it does not say them.
+/// Returns the columns and rows of the terminal, regardless of the environment; `None` if they are not known.
 pub(crate) fn size() -> Option<(usize, usize)> {
     terminal_size::terminal_size().map(|(columns, rows)| (columns.0.into(), rows.0.into()))
 }
 
-/// Rows of the terminal, or those of a usual one.
+/// Returns the number of rows of the terminal; 24 if it is not known.
 pub(crate) fn rows() -> usize {
     size().map(|(_, rows)| rows).filter(|rows| *rows > 0).unwrap_or(24)
 }
@@ -36,12 +34,12 @@ fn choose(variable: Option<&str>, terminal: Option<u16>) -> usize {
     variable.or(terminal.map(usize::from)).filter(|columns| *columns > 0).unwrap_or(USUAL)
 }
 
-/// `1 tool`, `2 tools`.
+/// Returns a number with its noun, such as `1 tool` or `2 tools`.
 pub(crate) fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// `640 ms`, `12.3 s`, `2 min 5 s`.
+/// Returns a duration as text, such as `640 ms`, `12.3 s` or `2 min 5 s`.
 pub(crate) fn lasted(time: Duration) -> String {
     match time.as_millis() {
         ms @ 0..1000 => format!("{ms} ms"),
@@ -50,12 +48,12 @@ pub(crate) fn lasted(time: Duration) -> String {
     }
 }
 
-/// Returns the time of a day in UTC: `10:52:31.107`.
+/// Returns the time of day in UTC, such as `10:52:31.107`.
 pub(crate) fn time_of_day(at: SystemTime) -> String {
     DateTime::<Utc>::from(at).format("%H:%M:%S%.3f").to_string()
 }
 
-/// `1,234,567`.
+/// Returns a number with separators between thousands, such as `1,234,567`.
 pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let first = (digits.len() + 2) % 3 + 1;
@@ -63,7 +61,7 @@ pub(crate) fn grouped(n: u64) -> String {
     rest.as_bytes().chunks(3).fold(head.to_owned(), |all, three| all + "," + &String::from_utf8_lossy(three))
 }
 
-/// Returns a text of at most so many columns, with an ellipsis if it is shortened.
+/// Returns a text shortened to at most so many columns, with an ellipsis at its end if it was shortened.
 pub(crate) fn shortened(text: &str, columns: usize) -> String {
     let wide = |c: char| c.width().unwrap_or(0);
     if text.chars().map(wide).sum::<usize>() <= columns {

@@ -18,17 +18,16 @@ mod unix {
         LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcgetpgrp, tcsetattr,
     };
 
-    /// The terminal that the program was started from. Its settings are put back
-    /// when this is dropped, whoever has changed them.
+    /// The controlling terminal of the process. Its original settings are restored when this value is dropped.
     pub(crate) struct Tty {
         file: File,
         found: Termios,
-        /// Input that was typed before a question and put aside.
+        /// Input that was typed before a question and set aside.
         ahead: Mutex<Vec<u8>>,
     }
 
     impl Tty {
-        /// Returns the terminal, if there is one and it listens to this program.
+        /// Opens the controlling terminal; `None` if there is none or this process is in the background.
         pub(crate) fn open() -> Option<Self> {
             let file = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
             // A program in the background is stopped when it touches the terminal.
@@ -39,7 +38,7 @@ mod unix {
             Some(Tty { file, found, ahead: Mutex::default() })
         }
 
-        /// Shows what is typed, or does not. It can be read later all the same.
+        /// Turns the echo of typed characters on or off. Input typed without echo can still be read later.
         pub(crate) fn echo(&self, on: bool) {
             let mut modes = self.found.clone();
             if !on {
@@ -49,8 +48,7 @@ mod unix {
             let _ = tcsetattr(&self.file, OptionalActions::Now, &modes);
         }
 
-        /// Puts what was typed and not yet read aside: it is no answer to a question that
-        /// was not there yet.
+        /// Reads the pending input and sets it aside, since it cannot be an answer to a question that is shown later.
         pub(crate) fn put_typed_aside(&self) {
             let Ok(before) = tcgetattr(&self.file) else { return };
             let mut modes = before.clone();
@@ -69,7 +67,7 @@ mod unix {
             let _ = tcflush(&self.file, QueueSelector::IFlush);
         }
 
-        /// Returns the input that was put aside, without control characters and keys.
+        /// Returns the input that was set aside, without control characters and escape sequences.
         pub(crate) fn typed_ahead(&self) -> String {
             let bytes = std::mem::take(&mut *self.ahead.lock().unwrap_or_else(PoisonError::into_inner));
             let text = String::from_utf8_lossy(&bytes).replace('\r', "\n");

@@ -2,9 +2,9 @@
 
 use regex::Regex;
 
-/// Returns typed input without the keys that a terminal sends as escape sequences (ECMA-48): arrows, function keys, and
-/// the marks around pasted text. A letter after Escape stays: whoever waits presses Escape, and then types, more often
-/// than Alt with a letter.
+/// Removes from typed input the escape sequences of keys (ECMA-48): arrows, function keys, and the delimiters of pasted
+/// text. A letter after Escape is preserved, since waiting users more often press Escape and then type than use Alt
+/// with a letter.
 pub(crate) fn text_of(typed: &str) -> String {
     // Alt with an arrow has a second Escape; Linux's own console sends F1 to F5 with a second bracket; `O` and a letter
     // are arrows, Home and End, Enter, F1 to F4.

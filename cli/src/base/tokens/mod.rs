@@ -9,13 +9,13 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Bytes of a text that are counted, in a fraction of a second, and the parts of a longer one that they are taken of.
+/// Size in bytes up to which a text is counted entirely; the next constant is the number of samples of a longer one.
 const COUNTED: usize = 1 << 20;
 const PARTS: usize = 16;
 
-/// Returns the number of tokens of the text in o200k. Other models' counts differ by some tens of percent. Those of a
-/// text with more than [`COUNTED`] bytes are estimated by parts of it, since nothing else happens meanwhile, such as
-/// Ctrl-C.
+/// Returns the number of tokens of a text in the encoding o200k; counts of other models differ by some tens of percent.
+/// The number for a text of more than [`COUNTED`] bytes is estimated from samples, since counting blocks everything
+/// else, such as Ctrl-C.
 pub(crate) fn count(text: &str) -> usize {
     if text.len() <= COUNTED {
         return count_all(text);
@@ -39,8 +39,8 @@ fn count_all(text: &str) -> usize {
     tokens
 }
 
-/// The pieces of a text that tokens never cross: words with the character before them, numbers of up to three
-/// digits, punctuation, line breaks, and white space.
+/// Pattern of the pieces of a text that no token crosses: words with the character before them, up to three digits,
+/// punctuation, line breaks, and white space.
 static PIECES: LazyLock<Regex> = LazyLock::new(|| {
     let contraction = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?";
     let pattern = [
@@ -53,7 +53,7 @@ static PIECES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&pattern.concat()).expect("the pattern is tested")
 });
 
-/// Returns the piece that begins at this offset; `None` at the end of the text.
+/// Returns the piece that begins at this byte offset; `None` at the end of the text.
 fn piece(text: &str, at: usize) -> Option<&str> {
     let found = PIECES.find_at(text, at)?.as_str();
     let rest = &text[at + found.len()..];
@@ -69,12 +69,12 @@ fn piece(text: &str, at: usize) -> Option<&str> {
 
 static TABLE: LazyLock<RankTable> = LazyLock::new(|| RankTable::read(include_bytes!("o200k.bin")));
 
-/// The tokens in the order of their bytes, each with its rank: of two neighbours those are merged first whose token
-/// has the lower one.
+/// The tokens of the encoding sorted by their bytes, each with its rank, which is the priority for merging two
+/// neighbours.
 struct RankTable {
     /// Offset in `bytes` at which each token ends.
     ends: Vec<u32>,
-    /// Three bytes a token.
+    /// Ranks of the tokens, three bytes each.
     ranks: &'static [u8],
     bytes: &'static [u8],
 }
@@ -114,8 +114,8 @@ impl RankTable {
         None
     }
 
-    /// Counts the tokens of a piece: from its bytes on, the two neighbours whose token has the lowest rank are merged,
-    /// the first of several, until no two are a token.
+    /// Returns the number of tokens of a piece. Starting from single bytes, the two neighbours whose token has the
+    /// lowest rank are merged, the first of several, until no two neighbours form a token.
     fn tokens(&self, piece: &[u8]) -> usize {
         if piece.len() == 1 || self.rank(piece).is_some() {
             return 1;

@@ -2,11 +2,11 @@
 
 use chrono::{Datelike, NaiveDate, Weekday};
 
-/// Month, day and name of the holidays that this calendar knows.
+/// Month, day and name of the holidays that the demonstration server knows.
 const HOLIDAYS: [(u32, u32, &str); 4] =
     [(1, 1, "New Year's Day"), (5, 1, "Labour Day"), (10, 1, "National Day"), (12, 25, "Christmas Day")];
 
-/// Reads `YYYY-MM-DD`.
+/// Parses a date written as `YYYY-MM-DD`.
 pub(super) fn parse(text: &str) -> Result<NaiveDate, String> {
     let text = text.trim();
     // chrono also reads a sign and fewer digits: `+12345-6-7` has ten characters, too.
@@ -28,7 +28,7 @@ pub(super) fn holiday(day: NaiveDate) -> Option<&'static str> {
     HOLIDAYS.iter().find(|(month, of_month, _)| (*month, *of_month) == (day.month(), day.day())).map(|(.., name)| *name)
 }
 
-/// Returns the first day of a kind, this one included. Each kind comes within a year.
+/// Returns the first day of this kind on or after `day`. Each kind occurs within a year.
 pub(super) fn next_of(day: NaiveDate, wanted: &str) -> NaiveDate {
     day.iter_days().take(366).find(|day| kind(*day) == wanted).unwrap_or(day)
 }

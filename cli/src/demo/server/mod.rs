@@ -35,7 +35,7 @@ pub(crate) struct DemoServerArgs {
     delay: u64,
 }
 
-/// Serves until standard input ends.
+/// Runs the demonstration server until standard input ends.
 pub(crate) fn run(args: DemoServerArgs) -> Result<(), Failure> {
     match rpc::serve(Duration::from_secs(args.delay), INSTRUCTIONS, answer) {
         Ok(true) => Ok(()),
@@ -44,7 +44,7 @@ pub(crate) fn run(args: DemoServerArgs) -> Result<(), Failure> {
     }
 }
 
-/// The text of a tool's result and the same as data, or what the model is told of its mistake.
+/// The result of a tool as text and as structured data, or an error message for the model.
 type FoundTool = Result<(String, Value), String>;
 
 fn location_query(asked: &Value) -> FoundTool {
@@ -88,7 +88,7 @@ fn time_query(asked: &Value) -> FoundTool {
     Ok((text, structured))
 }
 
-/// Returns a text that is there and not blank.
+/// Returns a text argument of this name, trimmed; `None` if it is missing or blank.
 fn given(asked: &Value, name: &str) -> Option<String> {
     asked[name].as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
@@ -109,7 +109,7 @@ fn names() -> String {
     CITIES.iter().map(|c| c.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Answers a request of any method but the handshake.
+/// Returns the response to a request other than the handshake.
 fn answer(method: &str, params: &Value) -> Reply {
     match method {
         "ping" => Ok(json!({})),
@@ -121,7 +121,7 @@ fn answer(method: &str, params: &Value) -> Reply {
     }
 }
 
-/// Returns the result of one of the list methods.
+/// Returns the response to one of the list methods, such as `tools/list`.
 fn list(method: &str) -> Reply {
     let mut lists: Map<String, Value> = serde_json::from_str(include_str!("lists.json"))
         .map_err(|error| (INTERNAL, format!("the lists cannot be read: {error}")))?;
@@ -154,7 +154,7 @@ fn get_prompt(params: &Value) -> Reply {
     Ok(json!({"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}))
 }
 
-/// Cities, wherever one is asked for.
+/// Returns the completion of an argument: the names of cities that begin with its value, if the argument is a city.
 fn completed(argument: &Value) -> Value {
     let is_city = ["city", "name"].iter().any(|name| argument["name"] == *name);
     let begun = argument["value"].as_str().unwrap_or_default().to_lowercase();

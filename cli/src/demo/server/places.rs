@@ -2,7 +2,7 @@
 
 use chrono::{Datelike, NaiveDate};
 
-/// A city that the server knows.
+/// A city that the demonstration server knows.
 #[derive(Debug, PartialEq)]
 pub(super) struct City {
     pub(super) name: &'static str,
@@ -14,10 +14,10 @@ pub(super) struct City {
     climate: (i64, i64),
 }
 
-/// The place that `location_query` calls "here".
+/// The city that `location_query` returns as the user's location.
 pub(super) const HERE: &City = &CITIES[0];
 
-/// The cities, in the order in which they are listed.
+/// The known cities, in the order in which they are listed.
 #[rustfmt::skip]
 pub(super) const CITIES: [City; 8] = [
     City { name: "Hangzhou",  local: "杭州",      country: "China",          latitude: 30.27,  longitude: 120.16, climate: (5, 29) },
@@ -30,12 +30,12 @@ pub(super) const CITIES: [City; 8] = [
     City { name: "New York",  local: "New York",  country: "United States",  latitude: 40.71,  longitude: -74.01, climate: (1, 25) },
 ];
 
-/// Climate of a place that is not in the table.
+/// Mean temperatures of January and July, in degrees Celsius, of a place that is not in the table.
 const TEMPERATE: (i64, i64) = (3, 21);
 
 const SKIES: [&str; 6] = ["clear", "light clouds", "overcast", "light rain", "showers", "fog"];
 
-/// Made-up weather, always the same for a place and day.
+/// Made-up weather, which depends only on the place and the day.
 #[derive(Debug, PartialEq)]
 pub(super) struct Weather {
     pub(super) sky: &'static str,
@@ -44,14 +44,14 @@ pub(super) struct Weather {
     pub(super) wind: u64,
 }
 
-/// Returns the city of this name, in English or its own language, in any case; what
-/// follows a comma (`Oslo, Norway`) and the Chinese word for city do not count.
+/// Returns the city with this name, in English or its own language, in any case. Text after a comma (`Oslo, Norway`)
+/// and a trailing Chinese word for city are ignored.
 pub(super) fn city(name: &str) -> Option<&'static City> {
     let name = name.split([',', '，']).next().unwrap_or_default().trim().trim_end_matches('市').to_lowercase();
     CITIES.iter().find(|c| c.name.to_lowercase() == name || c.local.to_lowercase() == name)
 }
 
-/// Weather at a place; without a day, that of no day in particular.
+/// Returns the made-up weather of a place on a day; without a day, one with a mean temperature.
 pub(super) fn weather(place: &str, day: Option<NaiveDate>) -> Weather {
     let known = city(place);
     let (january, july) = known.map_or(TEMPERATE, |c| c.climate);
@@ -73,7 +73,7 @@ fn pick(seed: u64, shift: u32, among: u64) -> usize {
     usize::try_from((seed >> shift) % among).unwrap_or_default()
 }
 
-/// FNV-1a over a name and a number.
+/// Returns the FNV-1a hash of a name and a number.
 fn mixed(name: &str, number: u64) -> u64 {
     let bytes = name.bytes().chain(number.to_le_bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))

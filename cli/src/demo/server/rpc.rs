@@ -8,18 +8,19 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolgraft::wire::set_member;
 
-/// The version of the protocol.
+/// The version of the MCP protocol.
 const VERSION: &str = "2026-07-28";
 
-/// JSON-RPC's codes for parameters that do not fit, for an unknown method and for a fault of the server.
+/// JSON-RPC error code for invalid parameters; the next ones are for an unknown method and for an internal error.
 pub(super) const INVALID_PARAMS: i32 = -32_602;
 pub(super) const UNKNOWN_METHOD: i32 = -32_601;
 pub(super) const INTERNAL: i32 = -32_603;
 
-/// The result of a request, or the code and the message of the error.
+/// The result of a request, or the code and message of a JSON-RPC error.
 pub(super) type Reply = Result<Value, (i32, String)>;
 
-/// Answers the requests on standard input until it ends, each tool after the `delay`. Returns `false` if nothing came.
+/// Responds to the requests on standard input until it ends, with a `delay` before each tool call. Returns `false` if
+/// no message was received.
 pub(super) fn serve(delay: Duration, instructions: &str, answer: fn(&str, &Value) -> Reply) -> std::io::Result<bool> {
     let mut has_client = false;
     for line in stdin().lock().lines() {
@@ -52,7 +53,7 @@ pub(super) fn serve(delay: Duration, instructions: &str, answer: fn(&str, &Value
     Ok(has_client)
 }
 
-/// Returns the handshake.
+/// Returns the response to the handshake `server/discover`.
 fn discovered(instructions: &str) -> Value {
     let server = json!({"name": "toolgraft-demo", "version": env!("CARGO_PKG_VERSION")});
     json!({
@@ -62,7 +63,7 @@ fn discovered(instructions: &str) -> Value {
     })
 }
 
-/// Adds that a result is all of it, and that nothing of a list is to be cached.
+/// Adds to a result that it is complete, and to one that clients may cache that it must not be cached.
 fn complete(method: &str, mut result: Value) -> Value {
     set_member(&mut result, "resultType", "complete");
     // In the version of 2026-07-28 these results say how long a client may keep them.
@@ -73,7 +74,7 @@ fn complete(method: &str, mut result: Value) -> Value {
     result
 }
 
-/// Writes one message as a line.
+/// Writes a JSON-RPC message as one line to standard output.
 fn send(message: &Value) -> std::io::Result<()> {
     let mut out = stdout().lock();
     writeln!(out, "{message}")?;

@@ -7,30 +7,30 @@ use crate::screen::boxes::clean;
 use crate::terminal::shortened;
 use toolgraft_mcp::{FieldChoice, FieldKind, Form, FormField};
 
-/// Most columns of a server's words in a line of ours.
+/// Maximum width in columns of a server's text within a line.
 const WORDS: usize = 60;
 
-/// Words in the name of a field that no form should have.
+/// Words in a field's name that mean that it asks for a secret.
 const SECRETS: &[&str] = &["password", "passphrase", "passcode", "secret", "api key", "api_key", "api-key", "apikey"];
 
-/// Returns a server's words for one line.
+/// Returns a server's text shortened to one line.
 pub(super) fn line(text: &str) -> String {
     shortened(&clean(text).replace('\n', " "), WORDS)
 }
 
-/// A field of a form in a page.
+/// A field of a server's form, for display in a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct PageField {
     name: String,
-    /// Its name and what it wants.
+    /// Title of the field and the kind of value it takes.
     label: String,
-    /// The purpose of the field, if the server gives one.
+    /// Description of the field, if the server provides one; for some kinds also the choices.
     help: String,
-    /// The choices, if there are few: the value that is sent, and the text that is shown.
+    /// The choices, each with the value to send and the displayed text; empty if the field is not a selection.
     choices: Vec<(String, String)>,
 }
 
-/// Returns the server's message, and each field with all that is said of it.
+/// Returns the server's message, followed by each field with its kind, description and choices.
 pub(super) fn overview(message: &str, form: &Form) -> String {
     let mut text = message.trim_end().to_owned();
     text.push('\n');
@@ -43,7 +43,7 @@ pub(super) fn overview(message: &str, form: &Form) -> String {
     text
 }
 
-/// Returns the purpose of a field, and its choices.
+/// Returns the description and the choices of a field, a line each.
 fn details(field: &FormField) -> String {
     let choices = field.kind.choices().iter().enumerate().map(|(at, choice)| {
         let place = if field.kind.is_numbered() { (at + 1).to_string() } else { "-".to_owned() };
@@ -52,7 +52,7 @@ fn details(field: &FormField) -> String {
     field.description.iter().cloned().chain(choices).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a field for a page.
+/// Converts a field of a form for display in a page.
 pub(super) fn of_page(field: &FormField) -> PageField {
     let choices: Vec<(String, String)> = match &field.kind {
         FieldKind::Choice(choices) => choices.iter().map(|one| (one.value.clone(), named(one))).collect(),
@@ -63,19 +63,19 @@ pub(super) fn of_page(field: &FormField) -> PageField {
     PageField { name: field.name.clone(), label: label_with_kind(field), help: clean(&help), choices }
 }
 
-/// Returns the prompt for a field, in one line.
+/// Returns the prompt for the value of a field, in one line.
 pub(super) fn prompt(field: &FormField) -> String {
     let default = field.default.as_ref().map(|default| format!(" [{}]", line(&shown(default)))).unwrap_or_default();
     format!("{} ({}){default}: ", label(field), what(field))
 }
 
-/// Returns a field's name and what it wants, with what is proposed.
+/// Returns a field's title, the kind of value it takes, and its default.
 fn label_with_kind(field: &FormField) -> String {
     let head = format!("{}: {}", label(field), what(field));
     field.default.as_ref().map_or(head.clone(), |default| format!("{head}; proposed: {}", line(&shown(default))))
 }
 
-/// Returns the values that were filled in.
+/// Returns a line with the entered value for each field of the form.
 pub(super) fn review(form: &Form, content: &Map<String, Value>) -> String {
     let filled = form.fields.iter().map(|field| {
         let value = content.get(&field.name).map(shown);
@@ -85,7 +85,7 @@ pub(super) fn review(form: &Form, content: &Map<String, Value>) -> String {
     filled.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the kind of value that a field takes.
+/// Returns a description of the values that a field accepts.
 fn what(field: &FormField) -> String {
     let limited = |what: &str, limits| limited(what, &field.schema, limits);
     let what = match &field.kind {
@@ -104,7 +104,7 @@ fn what(field: &FormField) -> String {
     if field.required { format!("{what}; required") } else { what }
 }
 
-/// Returns the name of a text's format.
+/// Returns a description of a string format of JSON Schema.
 fn text_format(format: Option<&str>) -> &'static str {
     match format {
         Some("email") => "e-mail address",
@@ -115,7 +115,7 @@ fn text_format(format: Option<&str>) -> &'static str {
     }
 }
 
-/// Returns a description with the limits of a schema.
+/// Returns a description of a kind of value, extended with the minimum and maximum of its schema.
 fn limited(what: &str, schema: &Value, limits: [&str; 2]) -> String {
     match limits.map(|limit| schema.get(limit).filter(|limit| limit.is_number())) {
         [None, None] => what.to_owned(),
@@ -125,7 +125,7 @@ fn limited(what: &str, schema: &Value, limits: [&str; 2]) -> String {
     }
 }
 
-/// Returns `true` if a field asks for a secret.
+/// Returns `true` if the name or title of a field suggests that it asks for a secret.
 pub(super) fn wants_secret(form: &Form) -> bool {
     let names = form.fields.iter().flat_map(|field| [Some(&field.name), field.title.as_ref()]).flatten();
     names.map(|name| name.to_lowercase()).any(|name| SECRETS.iter().any(|secret| name.contains(secret)))
@@ -142,7 +142,7 @@ fn named(choice: &FieldChoice) -> String {
     }
 }
 
-/// Returns a value as somebody would type it.
+/// Returns a value in the form in which a user would type it.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,12 +1,11 @@
 //! The numbers of calls: the box of a call and that of its result show the same.
 
-/// The calls of a conversation, each at the place of its number: its id, and its tool where it was
-/// shown.
+/// Ids of the calls of a conversation in the order of their numbers, each with its tool once it was shown.
 #[derive(Debug, Default)]
 pub(super) struct Numbers(Vec<(String, Option<String>)>);
 
 impl Numbers {
-    /// Returns the number of a call; it gets one if it has none.
+    /// Returns the number of the call with this id; a new one if it has none.
     pub(super) fn of(&mut self, id: &str) -> usize {
         let at = self.0.iter().position(|(known, _)| known == id).unwrap_or_else(|| {
             self.0.push((id.to_owned(), None));
@@ -15,19 +14,19 @@ impl Numbers {
         at + 1
     }
 
-    /// Returns the number of a call of this tool.
+    /// Records the tool of the call with this id, and returns the call's number.
     pub(super) fn name(&mut self, id: &str, tool: &str) -> usize {
         let number = self.of(id);
         self.0[number - 1].1 = Some(tool.to_owned());
         number
     }
 
-    /// Returns the id of a number.
+    /// Returns the id of the call with this number.
     pub(super) fn id_of(&self, number: usize) -> Option<&str> {
         Some(&self.0.get(number.checked_sub(1)?)?.0)
     }
 
-    /// Returns the tool of a call that was shown.
+    /// Returns the tool of the call with this number; `None` if the call was not shown.
     pub(super) fn tool_of(&self, number: usize) -> Option<&str> {
         self.0.get(number.checked_sub(1)?)?.1.as_deref()
     }

@@ -8,34 +8,34 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Bytes of a message that wait for a call; more is an answer.
+/// Maximum size in bytes of a message's first text that is delayed for a possible call; a longer one is an answer.
 const WORDS: usize = 200;
 
-/// So long they wait.
+/// Maximum time for which the first text of a message is delayed.
 const MOMENT: Duration = Duration::from_secs(2);
 
-/// The time at which the text of a message is written.
+/// The time at which the text of a message is written to standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sends {
-    /// Only at the end of the turn: an answer that must match a schema.
+    /// At the end of the turn, for an answer that must match a schema.
     AtTheEnd,
-    /// First words wait, the rest goes out as it comes.
+    /// As it arrives, except that the first text is delayed for a possible call.
     AfterFirstWords,
     AsItComes,
 }
 
-/// The text of a turn on a pipe or in a file. Each message begins a line and ends one.
+/// The answer of a turn as written to a pipe or file. Each message starts on a new line.
 pub(super) struct Piped {
     sends: Sends,
-    /// The text of this message so far.
+    /// The text of the current message so far.
     said: String,
-    /// Number of bytes of `said` that were written; only white space that waits for further text follows them.
+    /// Number of bytes of `said` that were written. Trailing white space is written only when more text follows.
     written: usize,
-    /// The time at which the first words came, as long as they wait.
+    /// Time at which the delayed first text arrived; `None` if no text is delayed.
     waits_since: Option<Instant>,
-    /// A line is open.
+    /// `true` if the last written line has no line break yet.
     open: bool,
-    /// Nothing of this message is written before the turn is over.
+    /// `true` if no text of this message is written before the end of the turn.
     held: bool,
 }
 
@@ -45,14 +45,14 @@ impl Piped {
         Piped { sends, said: String::new(), written: 0, waits_since: None, open: false, held: false }
     }
 
-    /// Begins a turn. If it offers tools, the first words of a message wait, since a call may follow them.
+    /// Starts a turn. If it offers tools, the first text of a message is delayed, since a call may follow it.
     pub(super) fn begin_turn(&mut self, with_tools: bool) {
         if self.sends != Sends::AtTheEnd {
             self.sends = if with_tools { Sends::AfterFirstWords } else { Sends::AsItComes };
         }
     }
 
-    /// Begins a message, on a new line.
+    /// Starts a message, on a new line.
     pub(super) fn begin(&mut self) -> io::Result<()> {
         self.end_line()?;
         self.said.clear();
@@ -60,14 +60,14 @@ impl Piped {
         Ok(())
     }
 
-    /// Appends text of a finished message that was taken for reasoning. The end of the turn decides whether it is the
-    /// answer: calls inside it are reported later.
+    /// Appends the text of a finished message that was classified as reasoning. It is written only if the end of the
+    /// turn shows that it is the answer, since calls inside it are reported later.
     pub(super) fn was_said(&mut self, text: &str) {
         self.held = true;
         self.said.push_str(text);
     }
 
-    /// Appends text of the message. Returns `true` if some was written.
+    /// Appends text to the message. Returns `true` if text was written.
     pub(super) fn text(&mut self, text: &str) -> io::Result<bool> {
         let text = if self.said.is_empty() { text.trim_start() } else { text };
         self.said.push_str(text);
@@ -86,12 +86,12 @@ impl Piped {
         self.send().map(|()| true)
     }
 
-    /// Returns the time at which the first words have waited long enough, if they wait.
+    /// Returns the time at which the delayed text is due to be written; `None` if no text is delayed.
     pub(super) fn due(&self) -> Option<Instant> {
         self.waits_since.map(|since| since + MOMENT)
     }
 
-    /// Sends what came so far.
+    /// Writes the text received so far.
     pub(super) fn send(&mut self) -> io::Result<()> {
         self.waits_since = None;
         let end = self.said.trim_end().len();
@@ -104,8 +104,7 @@ impl Piped {
         out.flush()
     }
 
-    /// Ends the line that text is on: what follows is something else. Returns the words that
-    /// have not gone out.
+    /// Ends the current line, since other output follows. Returns the text if none of it was written.
     pub(super) fn end_line(&mut self) -> io::Result<Option<String>> {
         self.waits_since = None;
         if self.written == 0 {
@@ -120,7 +119,7 @@ impl Piped {
         Ok(None)
     }
 
-    /// The text of this message was something else; what it was.
+    /// Removes and returns the text of this message, which turned out not to be the answer.
     pub(super) fn take(&mut self) -> io::Result<String> {
         if let Some(said) = self.end_line()? {
             return Ok(said);
@@ -129,7 +128,7 @@ impl Piped {
         Ok(std::mem::take(&mut self.said))
     }
 
-    /// The turn is over: its answer, unless that went out as it came.
+    /// Ends the turn: writes its answer, unless that was already written.
     pub(super) fn finish(&mut self, output: Option<String>, answer: &str) -> io::Result<()> {
         if self.written > 0 {
             return self.end_line().map(drop);

@@ -11,20 +11,20 @@ use crate::base::{digest::sha256, state};
 use toolgraft::message::Image;
 use toolgraft_files::{self as files, Mode};
 
-/// Files that stay, and the bytes of all of them: the newest.
+/// Maximum number of saved picture files; the next constant is the maximum of their total size in bytes.
 const FILES: usize = 100;
 const BYTES: u64 = 100 << 20;
 
-/// The folder of these files.
+/// The directory of picture files that the terminal could not display.
 pub(crate) struct Shelf(PathBuf);
 
 impl Shelf {
-    /// That of this user; `None` where there is no home.
+    /// Returns this user's directory of pictures; `None` if there is no home directory.
     pub(crate) fn of_user() -> Option<Self> {
         state::file("pictures").map(Shelf)
     }
 
-    /// Writes a picture to a file of its own, and takes away what is too much. The file, and its
+    /// Writes a picture to a file and deletes old pictures beyond the limits. Returns the file's path and size in
     /// bytes.
     pub(super) fn put(&self, picture: &Image) -> io::Result<(PathBuf, usize)> {
         let bytes = STANDARD.decode(picture.base64()).map_err(io::Error::other)?;
@@ -36,7 +36,7 @@ impl Shelf {
         Ok((file, bytes.len()))
     }
 
-    /// Removes all but this file and the newest others. A file that cannot be examined stays.
+    /// Deletes the oldest files beyond the limits, but never the file `newest`. A file that cannot be examined is left.
     fn tidy(&self, newest: &Path) {
         let found = fs::read_dir(&self.0).into_iter().flatten().flatten().filter_map(|entry| {
             let about = entry.metadata().ok().filter(fs::Metadata::is_file)?;

@@ -2,18 +2,18 @@
 
 use std::time::{Duration, Instant};
 
-/// The reasoning of a turn.
+/// The reasoning of a turn, for display.
 #[derive(Default)]
 pub(super) struct Thoughts {
-    /// Start of the reasoning that is to be folded.
+    /// Start time of the reasoning that is not folded yet.
     since: Option<Instant>,
-    /// Start of a call that may turn out to be a draft within the reasoning.
+    /// Start time of a call that may turn out to be a draft within the reasoning.
     paused: Option<Instant>,
-    /// Reasoning of this round.
+    /// Reasoning of the current round.
     round: String,
-    /// The same without the drafts in it.
+    /// Reasoning of the current round without the drafts in it.
     said: String,
-    /// Reasoning of the turn before this round.
+    /// Reasoning of the turn before the current round.
     earlier: String,
 }
 
@@ -30,67 +30,67 @@ impl Thoughts {
         self.paused = None;
     }
 
-    /// Returns all reasoning of the turn; that of two rounds has a blank line between them.
+    /// Returns all reasoning of the turn, with a blank line between rounds.
     pub(super) fn of_turn(&self) -> String {
         let parts = [self.earlier.as_str(), self.round.trim()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// Returns the reasoning of this round.
+    /// Returns the reasoning of the current round.
     pub(super) fn of_round(&self) -> &str {
         &self.round
     }
 
-    /// More reasoning came.
+    /// Appends text to the reasoning of the current round.
     pub(super) fn add(&mut self, text: &str) {
         self.round.push_str(text);
         self.said.push_str(text);
     }
 
-    /// Removes the text that was added last from `said`, since it is a draft of a call.
+    /// Removes the text of a draft from the end of `said`.
     pub(super) fn was_draft(&mut self, raw: &str) {
         if let Some(said) = self.said.strip_suffix(raw) {
             self.said.truncate(said.len());
         }
     }
 
-    /// Measures from now on, if it does not already; says whether it begins to.
+    /// Starts to measure the duration of the reasoning; returns `true` if it was not measured yet.
     pub(super) fn measure(&mut self) -> bool {
         let begins = self.since.is_none();
         self.since.get_or_insert_with(Instant::now);
         begins
     }
 
-    /// Returns `true` while there is reasoning to fold.
+    /// Returns `true` while there is reasoning that is not folded yet.
     pub(super) fn is_open(&self) -> bool {
         self.since.is_some()
     }
 
-    /// A call begins: if it is no draft, the reasoning ended here.
+    /// Records the start of a call, where the reasoning ends unless the call is a draft.
     pub(super) fn pause(&mut self) {
         self.paused = Some(Instant::now());
     }
 
-    /// The call was a draft: the reasoning goes on.
+    /// Continues the reasoning after a call that was a draft.
     pub(super) fn resume(&mut self) {
         self.paused = None;
     }
 
-    /// The reasoning has ended; how long it took, if it is to be folded.
+    /// Ends the reasoning and returns its duration; `None` if there is none to fold.
     pub(super) fn fold(&mut self) -> Option<Duration> {
         let paused = self.paused.take();
         let since = self.since.take()?;
         Some(paused.map_or_else(|| since.elapsed(), |ended| ended.saturating_duration_since(since)))
     }
 
-    /// Replaces this round's reasoning with text that the round presented as its answer.
+    /// Replaces this round's reasoning by text that was shown as its answer.
     pub(super) fn was_said(&mut self, text: String) {
         self.said.clone_from(&text);
         self.round = text;
     }
 
-    /// This round's reasoning was the answer: what was said in it beside calls, unless it
-    /// was shown as it came.
+    /// Clears this round's reasoning, which was the answer. Returns its text without calls; `None` if it was already
+    /// shown.
     pub(super) fn was_answer(&mut self) -> Option<String> {
         self.round.clear();
         let said = std::mem::take(&mut self.said);

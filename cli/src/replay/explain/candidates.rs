@@ -9,31 +9,31 @@ use toolgraft::dialect::{DialectSet, Shape};
 use toolgraft::parse::{NotACall, NotACallReason, OpenerKind};
 use toolgraft::{Dialect, Parser};
 
-/// Something that looks like a call.
+/// A part of the text that looks like a call.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) span: Range<usize>,
     pub(super) kind: CandidateKind,
 }
 
-/// The kind of a candidate.
+/// The kind of text that a candidate is.
 #[derive(Debug, Clone)]
 pub(super) enum CandidateKind {
-    /// An opener that the parser did not look at, or not as one; `true` if it has to begin its line.
+    /// An opening delimiter of this dialect that the parser did not accept; `true` if it must begin its line.
     Opener(Dialect, bool),
-    /// A tag that could be a tool's: snake case, with a closing tag.
+    /// A tag that could be the name of a tool: in snake case, and with a closing tag.
     UnknownTag,
     /// The bare name of a known tool.
     Name,
-    /// A candidate that the parser noted: the dialect as which it was read, and the reason why it is not a call.
+    /// A candidate that the parser recorded, with its dialect and the reason that it is not a call.
     Noted(Dialect, NotACallReason),
 }
 
-/// Most characters of held text that are shown.
+/// Maximum number of characters shown of a recorded candidate.
 const SHOWN: usize = 40;
 
 impl Candidate {
-    /// Returns the opener or name, as written; the beginning of what was held.
+    /// Returns the delimiter or name as written, or the beginning of a recorded candidate.
     pub(super) fn found(&self, text: &str) -> String {
         let whole = &text[self.span.clone()];
         match self.kind {
@@ -43,7 +43,7 @@ impl Candidate {
     }
 }
 
-/// Returns all candidates, by offset, none inside another. What the parser noted comes first.
+/// Returns all candidates in a text by offset, without overlaps. Those that the parser recorded take precedence.
 pub(super) fn find(context: &Context<'_>, noted: &[NotACall]) -> Vec<Candidate> {
     let mut list: Vec<_> = noted.iter().filter_map(|held| note(context.text, held)).collect();
     let every = Parser::new(context.config.clone().with_dialects(DialectSet::AUTO));
@@ -81,7 +81,7 @@ fn tags(context: &Context<'_>, list: &mut Vec<Candidate>) {
     }
 }
 
-/// Returns `true` if an element dialect uses this tag.
+/// Returns `true` if a dialect with elements uses this tag itself.
 fn is_dialects_own(tag: &str) -> bool {
     Dialect::ALL.iter().any(|dialect| match &dialect.spec().shape {
         Shape::Element(blocks) => blocks.iter().any(|b| b.tag == tag || b.children.iter().any(|c| c.tag == tag)),
@@ -106,7 +106,7 @@ fn names(context: &Context<'_>, list: &mut Vec<Candidate>) {
     }
 }
 
-/// Converts a note of the parser; `None` if its offsets do not fit the text.
+/// Converts a candidate that the parser recorded; `None` if its offsets do not fit the text.
 fn note(text: &str, held: &NotACall) -> Option<Candidate> {
     let clamp = |at: u64| usize::try_from(at).ok().filter(|at| text.is_char_boundary(*at));
     let span = clamp(held.span.start)?..clamp(held.span.end)?;

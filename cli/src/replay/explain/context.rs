@@ -2,8 +2,7 @@
 
 use toolgraft::parse::Config;
 
-/// The input of an explanation: a round's stream, the configuration with which it was read, and
-/// whether the answer ended normally.
+/// The input of an explanation: the text of a round, the parser's configuration, and whether the answer ended normally.
 pub(super) struct Context<'a> {
     pub(super) text: &'a str,
     pub(super) config: &'a Config,

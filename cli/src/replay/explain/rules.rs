@@ -10,50 +10,50 @@ use toolgraft::event::{QuotedIn, RejectedKind};
 use toolgraft::message::ReasoningCalls;
 use toolgraft::parse::NotACallReason;
 
-/// A rule that decided that something is text.
+/// A rule by which a candidate for a call is text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::replay) enum Rule {
-    /// It follows a backtick, a quotation mark or a backslash.
+    /// The candidate follows a backtick, a quotation mark or a backslash.
     Quote,
-    /// A marker or a call that does not begin its line.
+    /// The delimiter or call does not begin its line, as it must.
     NotALine,
-    /// Its dialect is not read.
+    /// The parser is configured not to read this dialect.
     DialectOff,
-    /// Its dialect is read only where the tools are known.
+    /// This dialect is only read if the tools are known.
     ToolsUnknown,
-    /// A name alone is no call.
+    /// The name of a tool alone is not a call.
     BareName,
-    /// Inside a code fence.
+    /// The candidate is inside a code fence.
     Fence,
-    /// None of these.
+    /// No specific rule applies.
     Other,
-    /// It was rejected; or it was not read for the same reason.
+    /// The call was rejected, or would have been for this reason.
     #[serde(untagged)]
     Rejected(RejectedKind),
-    /// The parser says why it is none.
+    /// The parser recorded this reason that the candidate is not a call.
     #[serde(untagged)]
     Noted(NotACallReason),
 }
 
-/// The cases, each with its reason and its remedy.
+/// The cases of `cases.toml`, each with its reason and advice.
 pub(super) static CASES: LazyLock<Vec<(String, String, String)>> = LazyLock::new(|| rows(include_str!("cases.toml")));
 
-/// The rule that decided, why, and what to do.
+/// The rule by which a candidate is text, with the reason and advice.
 pub(super) struct Verdict {
     pub(super) rule: Rule,
     pub(super) why: String,
     pub(super) remedy: String,
 }
 
-/// Returns the verdict of a case, in which this is named.
+/// Returns the verdict of a case of `cases.toml`, with `named` inserted for `{}`.
 pub(super) fn verdict(rule: Rule, case: &str, named: &str) -> Verdict {
     let found = CASES.iter().find(|(known, ..)| known == case);
     let (why, remedy) = found.map(|(_, why, remedy)| (why.as_str(), remedy.as_str())).unwrap_or_default();
     Verdict { rule, why: why.replace("{}", named), remedy: remedy.replace("{}", named) }
 }
 
-/// Returns the verdict of a rejected call.
+/// Returns the verdict on a call that was rejected with this kind.
 pub(super) fn of_kind(kind: RejectedKind, quoted_in: Option<QuotedIn>, context: &Context<'_>) -> Verdict {
     // A kind that has no case of its own is explained as a malformed call.
     let is_known = CASES.iter().any(|(case, ..)| case.strip_prefix("rejected ") == Some(kind.as_str()));
@@ -67,7 +67,7 @@ pub(super) fn of_kind(kind: RejectedKind, quoted_in: Option<QuotedIn>, context: 
     verdict(Rule::Rejected(kind), &format!("rejected {kind}{variant}"), "")
 }
 
-/// Returns the beginning of a text, quoted, for a message.
+/// Returns the first 24 characters of a text's first line in quotation marks, for a message.
 pub(super) fn excerpt(text: &str) -> String {
     let line = text.trim_start().lines().next().unwrap_or_default();
     let start: String = line.chars().take(24).collect();

@@ -24,7 +24,7 @@ fn listed(text: &str, config: Config) -> Vec<GivenBack> {
     explain(&played, &config, true)
 }
 
-/// Returns each candidate with its rule and its place.
+/// Returns each candidate with its rule and its position as `line:column`.
 fn rules(text: &str, config: Config) -> Vec<(String, Rule, String)> {
     listed(text, config).into_iter().map(|e| (e.found, e.rule, format!("{}:{}", e.line, e.column))).collect()
 }
@@ -145,7 +145,8 @@ fn a_call_that_runs_is_not_listed() {
     assert_eq!(rules(text, known()), []);
 }
 
-/// `get_weather(city)` and `search(query, limit)` of the server `web`.
+/// Returns a configuration with the tools `get_weather(city)` and `search(query, limit)`, the latter of the server
+/// `web`.
 fn two_tools() -> Config {
     let schema =
         json!({ "type": "object", "properties": { "query": { "type": "string" }, "limit": { "type": "integer" } } });
@@ -154,7 +155,7 @@ fn two_tools() -> Config {
     Config::default().with_catalog(Some(Catalog::from_tools([weather, search]).into()))
 }
 
-/// Returns the one entry's rule as it is written, and its reason.
+/// Returns the serialized rule and the reason of the only entry.
 #[track_caller]
 fn named(text: &str) -> (String, String) {
     let entry = one(text, two_tools());

@@ -12,10 +12,10 @@ use toolgraft::dialect::Shape;
 use toolgraft::event::{Region, RejectedKind};
 use toolgraft::parse::NotACallReason;
 
-/// The rule for a name that no tool has.
+/// The rule for a name that is not that of a known tool.
 const NO_TOOL: Rule = Rule::Rejected(RejectedKind::UnknownTool);
 
-/// Returns the verdict of the first rule that fits.
+/// Returns the verdict on a candidate by the first rule that applies.
 pub(super) fn judge(context: &Context<'_>, candidate: &Candidate, region: Region) -> Verdict {
     let before = &context.text[..candidate.span.start];
     if let CandidateKind::Noted(dialect, reason) = candidate.kind {
@@ -48,7 +48,7 @@ pub(super) fn judge(context: &Context<'_>, candidate: &Candidate, region: Region
     verdict
 }
 
-/// Returns the verdict on an opener that the parser did not even hold, for where it is.
+/// Returns the verdict on a delimiter that the parser did not consider, by the text before it.
 fn outside(before: &str, begins_line: bool) -> Verdict {
     let fence = |line: &&str| ["```", "~~~", "'''"].iter().any(|f| line.trim_start().starts_with(f));
     let line = before.rsplit('\n').next().unwrap_or_default().trim();
@@ -62,7 +62,7 @@ fn outside(before: &str, begins_line: bool) -> Verdict {
     }
 }
 
-/// Returns the verdict on text that the parser noted as no call.
+/// Returns the verdict on a candidate that the parser recorded as no call.
 fn noted(context: &Context<'_>, span: Range<usize>, dialect: Dialect, reason: NotACallReason) -> Verdict {
     let (own, after) = (&context.text[span.clone()], &context.text[span.end..]);
     let variant = match reason {
@@ -91,7 +91,7 @@ fn noted(context: &Context<'_>, span: Range<usize>, dialect: Dialect, reason: No
     Verdict { why: format!("read as `{dialect}`: {}", verdict.why), ..verdict }
 }
 
-/// Says what a call goes on with after its opener.
+/// Returns advice on how a call of this dialect continues after its opening delimiter.
 fn expected(context: &Context<'_>, own: &str, dialect: Dialect) -> String {
     let name = own.trim_matches(['<', '>', ' ', '\t']);
     let tags: Vec<&str> = match &dialect.spec().shape {
@@ -123,7 +123,7 @@ fn expected(context: &Context<'_>, own: &str, dialect: Dialect) -> String {
     format!("none needed for a mention; a call must continue with {}{or}</{name}>", tags.join(", "))
 }
 
-/// Says which name no tool has, where the text ends with it.
+/// Returns a sentence with the unknown tool name at the end of a candidate.
 fn unknown(own: &str) -> String {
     let name = own.strip_suffix('"').and_then(|own| own.rsplit('"').next());
     name.map_or_else(|| "no known tool is named".to_owned(), |name| format!("{} is not a known tool", excerpt(name)))

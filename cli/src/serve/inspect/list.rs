@@ -13,10 +13,10 @@ use toolgraft_serve::{Inspected, PromptCost, Taught};
 
 const TEMPLATE: &str = include_str!("../../../pages/inspect.html");
 
-/// Seconds after which a live page is loaded again.
+/// Seconds after which the browser reloads a live page.
 const REFRESH: u32 = 2;
 
-/// Returns the page of these requests, of so many that are kept.
+/// Renders the page that lists the requests `found` by the query, among the number of stored ones.
 pub(super) fn page(query: &Query, kept: usize, found: &[Inspected]) -> std::io::Result<String> {
     let count = match query.typed.is_empty() {
         true => counted(kept, "request"),
@@ -39,7 +39,7 @@ pub(super) fn page(query: &Query, kept: usize, found: &[Inspected]) -> std::io::
     )
 }
 
-/// Returns the link, an address and its text, by which a page that is loaded again by itself stops to be, or begins.
+/// Returns the address and text of the link that turns the automatic reload of a page on or off.
 fn live_link(here: &str, is_live: bool) -> (String, &'static str) {
     let sign = if here.contains('?') { '&' } else { '?' };
     match is_live {
@@ -66,7 +66,7 @@ fn row(about: &Inspected) -> Value {
     })
 }
 
-/// Builds the head of a request's page: links, and facts that no recording contains.
+/// Builds the header of a request's page: links, and facts that no recording contains.
 pub(super) fn about(about: &Inspected, is_live: bool) -> Value {
     let goes_on = about.took.is_none();
     let here = format!("/inspect/{}", about.id);
@@ -89,8 +89,8 @@ pub(super) fn about(about: &Inspected, is_live: bool) -> Value {
     })
 }
 
-/// Lists what was learned of the endpoint with each model (version, refused fields, failing native calls), as of the
-/// model's last request.
+/// Lists what is known of the endpoint with each model (version, refused fields, failing native calls), as of the
+/// model's last completed request.
 fn all_taught(found: &[Inspected]) -> Vec<Value> {
     let mut models: Vec<&str> = Vec::new();
     let over = found.iter().filter(|about| about.took.is_some() && !about.model.is_empty());
@@ -110,7 +110,8 @@ fn taught(taught: &Taught) -> String {
     if parts.is_empty() { "no refusals".to_owned() } else { parts.join(" · ") }
 }
 
-/// Tokens of the prompts, how much of them was said before, and what the endpoint had cached.
+/// Returns the number of prompt tokens, the percentage that earlier requests contained, and the number that the
+/// endpoint had cached; `…` before the first prompt.
 fn prompts(prompt: PromptCost) -> String {
     if prompt.bytes == 0 {
         return "…".to_owned();

@@ -24,7 +24,7 @@ use search::Query;
 use toolgraft::transcript;
 use toolgraft_serve::{Inspected, Inspector};
 
-/// The access of the pages.
+/// Access control of the inspection pages: their path, cookie and messages.
 pub(crate) const GUARDED: Guarded = Guarded {
     path: "/inspect",
     cookie: "toolgraft_inspect",
@@ -35,11 +35,11 @@ pub(crate) const GUARDED: Guarded = Guarded {
     other_port: "--inspect without a port uses a free one",
 };
 
-/// Inline styles are allowed: they hold the lengths of bars.
+/// Content Security Policy of the inspection pages. Inline styles are allowed, since they contain the lengths of bars.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Answers who may look, until it is dropped.
+/// Serves the inspection pages to authorized browsers until the future is dropped.
 pub(crate) async fn serve(server: LocalServer, inspector: Inspector) {
     server.serve(router(inspector), POLICY).await;
 }
@@ -53,7 +53,7 @@ fn router(inspector: Inspector) -> Router {
         .fallback(|| async { missing() })
 }
 
-/// Returns the list, or what of it is searched for.
+/// Responds with the page that lists the stored requests, or those that match the query.
 async fn list(State(inspector): State<Inspector>, RawQuery(query): RawQuery) -> Response {
     let query = Query::read(query.as_deref().unwrap_or_default());
     page(move || {
@@ -65,7 +65,7 @@ async fn list(State(inspector): State<Inspector>, RawQuery(query): RawQuery) -> 
     .await
 }
 
-/// One request.
+/// Responds with the page of one request.
 async fn request(State(inspector): State<Inspector>, Path(id): Path<u64>, RawQuery(query): RawQuery) -> Response {
     let Some((about, text)) = found(&inspector, id) else { return missing() };
     let is_live = Query::read(query.as_deref().unwrap_or_default()).is_live;
@@ -78,7 +78,7 @@ async fn request(State(inspector): State<Inspector>, Path(id): Path<u64>, RawQue
     .await
 }
 
-/// Returns the recording of one request, as a file.
+/// Responds with the recording of one request, as a file to download.
 async fn recording(State(inspector): State<Inspector>, Path(id): Path<u64>) -> Response {
     let Some((_, text)) = found(&inspector, id) else { return missing() };
     let name = format!("attachment; filename=\"request-{id}.jsonl\"");
@@ -95,7 +95,7 @@ fn missing() -> Response {
         .into_response()
 }
 
-/// Returns a page that is made aside: long recordings take a while.
+/// Renders a page on a blocking thread, since long recordings take a while.
 async fn page(make: impl FnOnce() -> std::io::Result<String> + Send + 'static) -> Response {
     match tokio::task::spawn_blocking(make).await {
         Ok(Ok(page)) => Html(page).into_response(),

@@ -6,26 +6,26 @@ use toolgraft::message::DeltaKind;
 use toolgraft::transcript::{self, Round};
 use toolgraft_serve::Inspected;
 
-/// The query in the address of a page.
+/// The query string of an inspection page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Query {
     /// The query as typed.
     pub(super) typed: String,
-    /// The page is to be loaded again by itself.
+    /// `true` if the page is to be reloaded automatically.
     pub(super) is_live: bool,
-    /// In small letters.
+    /// The query in lower case, with normalized white space.
     text: String,
 }
 
 impl Query {
-    /// The query of a URL.
+    /// Parses the query string of a URL.
     pub(super) fn read(query: &str) -> Self {
         let typed = doors::value(Some(query), "q").unwrap_or_default().trim().to_owned();
         let is_live = form_urlencoded::parse(query.as_bytes()).any(|(name, value)| name == "live" && value == "1");
         Query { text: small(&typed), typed, is_live }
     }
 
-    /// Returns `true` if this request matches; its recording is read only if needed.
+    /// Returns `true` if a request matches the query; its recording is read only if necessary.
     pub(super) fn matches(&self, about: &Inspected, recording: impl FnOnce() -> Option<String>) -> bool {
         let heads = [&about.title, &about.model].into_iter().chain(&about.fault);
         let is_in = |text: &str| small(text).contains(&self.text);
@@ -37,12 +37,12 @@ impl Query {
     }
 }
 
-/// Returns a text in small letters, with one space between its words.
+/// Returns a text in lower case, with one space between words.
 fn small(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns all texts of a round.
+/// Returns all texts of a round that can be searched: messages, answer, reasoning, calls, results and notices.
 fn texts(round: &Round) -> impl Iterator<Item = String> + '_ {
     let said = [DeltaKind::Content, DeltaKind::Reasoning].into_iter().map(|kind| round.said(kind));
     let told = round.messages.iter().map(|message| message.shown().into_owned());

@@ -15,10 +15,11 @@ use super::kept::Listed;
 use crate::sessions::saved::{Saved, questions};
 use toolgraft_files::{self as files, Lock};
 
-/// Version of the tables; the database has it as its `user_version`.
+/// Version of the tables, stored as the database's `user_version`.
 const VERSION: i64 = 1;
 
-/// `used` is in nanoseconds since 1970; `said` has what can be searched for, apart from what lists read.
+/// SQL that creates the tables. `used` is in nanoseconds since 1970; `said` contains the text to search, in a table of
+/// its own so that lists need not read it.
 const TABLES: &str = "
 CREATE TABLE conversations (
     n INTEGER PRIMARY KEY,
@@ -35,20 +36,20 @@ CREATE TABLE said (n INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
 PRAGMA user_version = 1;
 ";
 
-/// The time that a change waits for another program.
+/// Maximum time to wait for another process's transaction.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A connection.
+/// A connection to the SQLite database of conversations.
 pub(super) struct Database {
     connection: Connection,
     path: PathBuf,
 }
 
 impl Database {
-    /// Opens the database, and makes it where it is not there. Only its owner may read it.
+    /// Opens the database, and creates it if it does not exist. Only its owner may read it.
     ///
     /// # Errors
-    /// It cannot be opened, is damaged, or a newer toolgraft has made it.
+    /// The database cannot be opened, is damaged, or was created by a newer toolgraft.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         path.parent()
             .map_or(Ok(()), files::private_folder)
@@ -68,7 +69,7 @@ impl Database {
         }
     }
 
-    /// Opens the database to read it, or an empty one in memory if none is there.
+    /// Opens the database, or an empty one in memory if it does not exist.
     pub(super) fn read(path: &Path) -> io::Result<Self> {
         if path.exists() {
             return Database::open(path);
@@ -95,7 +96,7 @@ impl Database {
         self.make()
     }
 
-    /// Makes the tables.
+    /// Creates the tables.
     fn make(&mut self) -> rusqlite::Result<()> {
         let change = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         change.execute_batch(TABLES)?;
@@ -106,7 +107,7 @@ impl Database {
         self.connection.pragma_query_value(None, "user_version", |row| row.get(0))
     }
 
-    /// One transaction: all of it, or nothing.
+    /// Runs a change in one transaction, which is rolled back on an error.
     fn change<T>(&mut self, change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> io::Result<T> {
         let in_one = || {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -116,17 +117,18 @@ impl Database {
         in_one().map_err(|e| failed(&self.path, e))
     }
 
-    /// Keeps a conversation, in place of what was kept under its name.
+    /// Saves a conversation, in place of an earlier version with this id.
     pub(super) fn put(&mut self, id: &str, used: SystemTime, saved: &Saved) -> io::Result<()> {
         self.change(|transaction| put(transaction, id, used, saved))
     }
 
-    /// Returns the time at which a conversation was written last, and its text; `None` if there is none of this name.
+    /// Returns the time at which a conversation was last written, and its JSON text; `None` if there is none with this
+    /// id.
     pub(super) fn get(&self, id: &str) -> io::Result<Option<(SystemTime, String)>> {
         one_of(&self.connection, id).map_err(|e| failed(&self.path, e))
     }
 
-    /// Returns all names, with when each was written last.
+    /// Returns the ids of all conversations, each with the time at which it was last written.
     pub(super) fn ids(&self) -> io::Result<Vec<(String, SystemTime)>> {
         let ids = || -> rusqlite::Result<Vec<_>> {
             let mut all = self.connection.prepare("SELECT id, used FROM conversations")?;
@@ -164,7 +166,7 @@ impl Database {
         Ok(found)
     }
 
-    /// Forgets conversations, as far as `may` says so for each; the names of those.
+    /// Deletes those of the conversations for which `may` returns `true`; returns the ids of the deleted ones.
     pub(super) fn remove(&mut self, ids: &[String], may: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
         self.change(|transaction| {
             let mut gone = Vec::new();
@@ -177,7 +179,7 @@ impl Database {
         })
     }
 
-    /// Gives the space of what was forgotten back, unless another program is at the database.
+    /// Shrinks the file by the space of deleted conversations, unless another process uses the database.
     pub(super) fn shrink(&self) {
         let _ = self.connection.execute_batch("VACUUM");
     }
@@ -226,7 +228,8 @@ fn has_all(text: &str, words: &[String]) -> bool {
     words.iter().all(|word| text.contains(word.as_str()))
 }
 
-/// Returns the first of the words that is not in the title, with the line in which it is.
+/// Returns the first line that contains a searched word missing in the title, and that word; `None` if the title
+/// contains all words.
 fn hit(title: &str, text: &str, words: &[String]) -> Option<(String, String)> {
     let title = title.to_lowercase();
     let word = words.iter().find(|word| !title.contains(*word))?;
@@ -243,7 +246,7 @@ fn time(nanoseconds: i64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or_default())
 }
 
-/// Returns an error with the database's place, and the remedy where there is one.
+/// Returns an I/O error with the database's path, and a remedy if there is one.
 fn failed(path: &Path, error: rusqlite::Error) -> io::Error {
     let remedy: &dyn Display = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {

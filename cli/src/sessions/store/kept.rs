@@ -7,54 +7,54 @@ use crate::base::digest::sha256;
 use crate::sessions::saved::Saved;
 use toolgraft::message::Usage;
 
-/// A conversation that cannot be read.
+/// A saved conversation that cannot be read.
 #[derive(Debug)]
 pub(crate) struct Damaged {
     pub(crate) id: String,
-    /// The problem, with the store's name.
+    /// Description of the problem, with the store's name.
     pub(super) problem: String,
 }
 
-/// A conversation that was looked for.
+/// The result of a search for one conversation.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) kept: Kept,
-    /// Later ones, which cannot be read.
+    /// Conversations that are later than the found one, but cannot be read.
     pub(crate) passed_over: Vec<Damaged>,
 }
 
-/// A conversation that was kept.
+/// A conversation read from the store.
 #[derive(Debug)]
 pub(crate) struct Kept {
-    /// The conversation's name on the command line.
+    /// Id of the conversation, as used on the command line.
     pub(crate) id: String,
-    /// The time at which it was written last.
+    /// Time at which the conversation was last written.
     pub(crate) used: SystemTime,
     pub(crate) saved: Saved,
 }
 
-/// A conversation in a list.
+/// A conversation as listed, without its messages.
 #[derive(Debug)]
 pub(crate) struct Listed {
-    /// The conversation's name on the command line.
+    /// Id of the conversation, as used on the command line.
     pub(crate) id: String,
-    /// The time at which it was written last.
+    /// Time at which the conversation was last written.
     pub(crate) used: SystemTime,
-    /// Model that was talked to last.
+    /// Id of the model that was used last.
     pub(crate) model: Option<String>,
-    /// Questions that were asked.
+    /// Number of questions that the user asked.
     pub(crate) questions: usize,
-    /// The first question, in one line.
+    /// Title of the conversation, or else its first question, in one line.
     pub(crate) title: String,
-    /// Usage of the conversation's turns.
+    /// Sum of the tokens of the conversation's turns.
     pub(crate) usage: Option<Usage>,
-    /// Bytes that it takes in the store.
+    /// Size of the conversation in the store, in bytes.
     pub(crate) bytes: u64,
-    /// In a search: a line with a word that the title lacks, and the word.
+    /// In a search, a line that contains a searched word missing in the title, and that word.
     pub(crate) hit: Option<(String, String)>,
 }
 
-/// Returns a name that nothing `is_taken` by: eight digits of a hash.
+/// Returns a random conversation id of eight hexadecimal digits for which `is_taken` returns `false`.
 pub(super) fn fresh_id(is_taken: impl Fn(&str) -> bool) -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let mut seed = format!("{} {}", now.as_nanos(), std::process::id());
