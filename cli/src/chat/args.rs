@@ -72,15 +72,15 @@ pub(crate) struct TalkArgs {
 }
 
 impl TalkArgs {
-    /// Returns the MCP servers; there are none where none were named and no file is there.
+    /// Returns the configuration of MCP servers; empty if no file was named and none exists.
     pub(crate) fn config(&self) -> Result<Config, Failure> {
         Ok(self.listed.servers().load_if_any()?.unwrap_or_default())
     }
 
-    /// Takes the options and `--set` into the settings.
+    /// Stores the settings of the options and of `--set` in `settings`.
     ///
     /// # Errors
-    /// A key that none of the readers has a use for.
+    /// `--set` has a key that none of these readers uses.
     pub(crate) fn take_options(&mut self, readers: &[Reader]) -> Result<(), Failure> {
         let (EndpointArgs { base_url, model, .. }, ModelArgs { offer, lang, system }) = (&self.endpoint, &self.model);
         let CallArgs { allow, deny, untrusted, .. } = self.calls.clone();
@@ -94,10 +94,11 @@ impl TalkArgs {
 }
 
 impl EndpointArgs {
-    /// Returns the place of the model, of the options or else the settings, with the names of `config.toml` resolved.
+    /// Returns the endpoint, model and API key of the options or else the settings, with the names of `config.toml`
+    /// resolved.
     ///
     /// # Errors
-    /// A name that the file does not have; a key that cannot be had; certificates that cannot be read.
+    /// The file does not define a name; an API key or certificates cannot be read.
     pub(crate) fn place(&self, settings: &Settings) -> Result<Place, Failure> {
         let EndpointArgs { base_url, model, api_key: key, trust } = self.clone();
         let (url, model) = (base_url.or(settings.base_url.clone()), model.or(settings.model.clone()));
@@ -147,7 +148,7 @@ pub(crate) struct EndpointOrUrl {
 }
 
 impl EndpointOrUrl {
-    /// Returns the flags, with the URL among them.
+    /// Returns the endpoint options, with the URL argument in place of `--base-url`.
     pub(crate) fn flags(&self) -> EndpointArgs {
         let flags = self.flags.clone();
         EndpointArgs { base_url: self.url.clone().or(flags.base_url), ..flags }

@@ -423,7 +423,8 @@ impl Endpoint {
     /// API key is then read. With `stays`, a model of another endpoint is an error.
     ///
     /// # Errors
-    /// Those of [`EndpointArgs::place`]; the name is that of an endpoint without a model; or `stays` excludes it.
+    /// The endpoint's name is unknown or its API key cannot be read; the name is that of an endpoint without a model;
+    /// or `stays` excludes it.
     pub(crate) fn other(&self, name: &str, stays: bool) -> Result<Self, Failure> {
         let names = settings::file()?.names;
         let wanted = Place { model: Some(name.to_owned()), trust: self.trust.clone(), ..Place::default() };

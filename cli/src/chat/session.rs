@@ -81,7 +81,7 @@ impl Session {
         }
     }
 
-    /// Shows a call with all of its arguments, by the number in its box.
+    /// Shows a call of the conversation with all of its arguments, given the number in its box.
     pub(super) fn open_call(&mut self, number: usize) -> Result<(), Failure> {
         let id = self.front.display().call_of(number).map(str::to_owned);
         let calls = self.talk.conversation.messages().flat_map(|message| message.calls());
@@ -90,15 +90,15 @@ impl Session {
         written(self.front.display().open_call(number, &call))
     }
 
-    /// Writes the media of a result (images, audio, blobs), or else its text, to files at this path, by the number in
-    /// its box.
+    /// Writes the media of a result (images, audio, blobs), or else its text, to files at this path, given the number
+    /// in its box.
     pub(super) fn save_result(&self, number: usize, file: &Path) -> Result<(), Failure> {
         let mut outcome = self.outcome(number)?.clone();
         media::check_place("/result", file)?;
         media::write(&mut outcome, file).map(drop)
     }
 
-    /// Returns the outcome of a call, by the number in its box.
+    /// Returns the outcome of a call, given the number in its box; an error if there is none.
     pub(super) fn outcome(&self, number: usize) -> Result<&Outcome, Failure> {
         let found = self.front.display().call_of(number).and_then(|id| outcome_of(&self.talk.conversation, id));
         found.ok_or_else(|| Failure::usage(format!("no result {number} in this conversation")))

@@ -197,7 +197,7 @@ impl Talk {
     /// Returns the conversation in the form in which the store lists it.
     ///
     /// # Errors
-    /// Those of [`saved`](Self::saved).
+    /// A secret cannot be removed from the conversation; the message gives the reason.
     pub(crate) fn kept(&self) -> Result<Kept, String> {
         let id = self.keeping.as_ref().map(|keeping| keeping.id.clone()).unwrap_or_default();
         Ok(Kept { id, used: SystemTime::now(), saved: self.saved()? })
@@ -241,7 +241,7 @@ impl Talk {
     /// any.
     ///
     /// # Errors
-    /// As those of [`mentioned::read`].
+    /// A resource cannot be read, or its server is untrusted or does not exist.
     pub(crate) async fn add_mentioned(&mut self, words: &str) -> Result<bool, Failure> {
         let attached = mentioned::read(words, &self.hub, &self.args.settings.untrusted, None).await?;
         if attached.names().is_none() {

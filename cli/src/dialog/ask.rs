@@ -79,7 +79,7 @@ impl Asker {
         Some(Asker { tty: tty.clone(), floor: Arc::default() })
     }
 
-    /// Asks for a line; `None` after Ctrl-C or Ctrl-D, or if the terminal was closed.
+    /// Asks the user for a line; `None` after Ctrl-C or Ctrl-D, or if the terminal was closed.
     ///
     /// Text that was typed before the question is discarded: each question has its own line editor, without input read
     /// ahead.
@@ -87,7 +87,7 @@ impl Asker {
         self.floor().await.ask(prompt).await.ok()
     }
 
-    /// Asks for a line; `None` after Ctrl-D or if the terminal was closed, a failure after Ctrl-C.
+    /// Asks the user for a line; `None` after Ctrl-D or if the terminal was closed, a failure after Ctrl-C.
     pub(crate) async fn answer(&self, prompt: &str) -> Result<Option<String>, Failure> {
         or_interrupted(self.floor().await.ask(prompt).await)
     }
@@ -129,7 +129,8 @@ pub(crate) fn demand_consent(question: &str, yes: bool, after_no: &str) -> Resul
 }
 
 impl Floor {
-    /// Asks for a line. If the future is dropped, a note asks the user to press Enter, and that line is discarded.
+    /// Asks the user for a line. If the future is dropped, a note asks the user to press Enter, and that line is
+    /// discarded.
     pub(crate) async fn ask(&self, prompt: &str) -> Result<String, Unanswered> {
         noted(self.ask_meanwhile(prompt)).await
     }
@@ -139,8 +140,8 @@ impl Floor {
         noted(self.on_a_thread(move |tty, is_dropped| choose(tty, &choice, is_dropped))).await
     }
 
-    /// Like [`ask`](Self::ask), but without a note if the future is dropped, for questions after which the program
-    /// ends.
+    /// Asks for a line, as [`ask`](Self::ask), but without a note if the future is dropped, for questions after which
+    /// the program ends.
     pub(crate) async fn ask_meanwhile(&self, prompt: &str) -> Result<String, Unanswered> {
         let prompt = prompt.to_owned();
         self.on_a_thread(move |tty, _| ask(tty, &prompt)).await

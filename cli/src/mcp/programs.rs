@@ -101,7 +101,7 @@ pub(super) enum Becomes {
     Timeout,
     /// Milliseconds, or an object with separate ones, such as `startup` and `request`.
     Limits,
-    /// The opposite of `disabled`.
+    /// Boolean that enables the server, converted to its opposite `disabled`.
     Enabled,
     /// The program as text, as a list with its arguments, or as an object with `path` and the rest.
     Command,

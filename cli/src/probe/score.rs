@@ -9,7 +9,7 @@ use super::cell::Cell;
 pub(crate) struct Trial {
     /// Index of the task in the order of trial.
     pub(crate) task: usize,
-    /// Kind of the task.
+    /// Kind of the task, by the calls that it needs.
     pub(crate) kind: TaskKind,
     /// `true` if the parser accepted a call, which would have run.
     pub(crate) accepted: bool,
@@ -36,7 +36,7 @@ pub(crate) struct Trial {
     pub(crate) ms: u64,
 }
 
-/// Kind of a task.
+/// Kind of a task, by the calls that it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TaskKind {

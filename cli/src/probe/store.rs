@@ -76,7 +76,7 @@ impl<T: StoredTrial> ProbeStore<T> {
     /// Adds a trial in place of an earlier one of the same task or job, and writes the file.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The file of stored trials cannot be written.
     pub(crate) fn add(&mut self, cell: Cell, trial: T) -> Result<(), Failure> {
         let all = &mut self.content.cells;
         match all.iter_mut().find(|(known, _)| *known == cell) {

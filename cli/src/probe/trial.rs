@@ -49,7 +49,7 @@ pub(super) struct Seen {
     pub(super) finished: Option<Finished>,
     /// `true` if the time limit came before the end of the turn.
     pub(super) timed_out: bool,
-    /// Logarithm of the probability that the first message begins with a call, if it was measured.
+    /// Logarithm of the probability that the first message begins with a call; `None` if it was not measured.
     pub(super) likely: Option<f64>,
     /// Message if the endpoint lacks a feature that this way to offer tools needs (probabilities, constrained answers).
     unfit: Option<String>,

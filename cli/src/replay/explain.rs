@@ -31,7 +31,7 @@ pub(super) struct GivenBack {
     pub(super) offset: usize,
     /// Line number in the round's text, from 1.
     pub(super) line: usize,
-    /// Column in bytes, from 1.
+    /// Column of the candidate in its line, in bytes from 1.
     pub(super) column: usize,
     /// The region in which the candidate is shown (answer or reasoning).
     pub(super) region: Region,

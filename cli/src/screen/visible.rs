@@ -23,7 +23,7 @@ pub(crate) fn clean(text: &str) -> String {
     clean_after('\0', text)
 }
 
-/// Like [`clean`], for a text that follows the character `before`.
+/// Returns a text that cannot control a terminal, as by [`clean`], where the text follows the character `before`.
 pub(crate) fn clean_after(mut before: char, text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -41,9 +41,9 @@ pub(crate) fn clean_after(mut before: char, text: &str) -> String {
     safe
 }
 
-/// Like [`clean`], for a text that must be visible as a whole: long runs of white space in a line, and several empty
-/// lines, are replaced by their length, because they would push later text off the screen. A line with only a diff sign
-/// counts as empty.
+/// Returns a text that cannot control a terminal, as by [`clean`], and is visible as a whole: long runs of white space
+/// in a line, and several empty lines, are replaced by their length, because they would push later text off the screen.
+/// A line with only a diff sign counts as empty.
 pub(crate) fn packed(text: &str) -> String {
     let text = clean(text);
     let lines: Vec<&str> = text.lines().collect();
@@ -60,8 +60,8 @@ pub(crate) fn packed(text: &str) -> String {
     groups.map(pack).collect::<Vec<_>>().join("\n")
 }
 
-/// Like [`clean`], for a text in one line such as a name: line breaks and invisible characters are made visible, and
-/// long runs of spaces are replaced by their length.
+/// Returns a text such as a name in one line that cannot control a terminal: line breaks and invisible characters are
+/// made visible, and long runs of spaces are replaced by their length.
 pub(crate) fn word(text: &str) -> String {
     counted(text, |_| SPACES, push)
 }

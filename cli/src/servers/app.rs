@@ -72,8 +72,9 @@ impl App {
         self.with_hub_within(Duration::MAX, Hub::builder().config(config.clone()), job)
     }
 
-    /// Like [`with_hub`](Self::with_hub), with a preconfigured hub, and waits at most `patience` for the servers to
-    /// start: `job` may then find some of them still starting, and calls [`see`] once all have started.
+    /// Connects to the MCP servers of a preconfigured hub, runs `job`, and shuts the servers down, as
+    /// [`with_hub`](Self::with_hub). Waits at most `patience` for the servers to start: `job` may then find some of
+    /// them still starting, and calls [`see`] once all have started.
     pub(crate) fn with_hub_within<T>(
         &self,
         patience: Duration,

@@ -140,8 +140,8 @@ impl ServerArgs {
         })
     }
 
-    /// Like [`load`](Self::load), for commands that can do without servers: returns `None` if no configuration file was
-    /// named and none exists.
+    /// Reads the configuration of MCP servers, as [`load`](Self::load), for commands that can do without servers:
+    /// returns `None` if no configuration file was named and none exists.
     pub(crate) fn load_if_any(&self) -> Result<Option<Config>, Failure> {
         let sources: Vec<ServerSource> = match self.is_given() {
             true => self.mcp_config.iter().map(|file| named(file)).collect::<Result<_, _>>()?,

@@ -39,8 +39,8 @@ pub(crate) fn demand(file: &Path) -> Result<Option<String>, Failure> {
     )
 }
 
-/// Like [`demand`], for a project that was already read. `remedy` is the advice in the error if there is no terminal to
-/// ask on.
+/// Returns the text of a project that was already read, after asking the user if it is not trusted yet, as [`demand`].
+/// `remedy` is the advice in the error if there is no terminal to ask on.
 pub(crate) fn demand_of(file: &Path, project: Project, remedy: &str) -> Result<Option<String>, Failure> {
     let mut store = TrustStore::open();
     if project.starts_nothing() || store.trusts(&project) {

@@ -43,11 +43,11 @@ pub(super) enum Came {
         /// The finish reason that the endpoint sent.
         finish: String,
     },
-    /// Text without a call.
+    /// The model answered with text without a call.
     Answered,
     /// The request or its turn failed, or took too long.
     Failed {
-        /// The error message.
+        /// Message of the failure.
         message: String,
     },
 }

@@ -35,7 +35,7 @@ pub(in super::super) struct Job {
     end: Value,
 }
 
-/// Kind of a job.
+/// Kind of a job, by the calls that it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum JobKind {

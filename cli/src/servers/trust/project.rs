@@ -92,8 +92,8 @@ impl Project {
         Project::read_with(file, &|text| Ok(text.to_owned()), &|name| std::env::var(name).ok())
     }
 
-    /// Like [`read`](Self::read), for a file of another program that is imported and not started: `reading` converts
-    /// its text to this program's format. Unset variables are accepted.
+    /// Reads a project's configuration file of another program that is imported and not started: `reading` converts its
+    /// text to this program's format. Unset variables are accepted.
     pub(crate) fn read_as(file: &Path, reading: &dyn Fn(&str) -> Result<String, Failure>) -> Result<Self, Failure> {
         Project::read_with(file, reading, &|name| Some(std::env::var(name).unwrap_or_default()))
     }

@@ -54,7 +54,7 @@ pub(crate) struct Listed {
     pub(crate) hit: Option<(String, String)>,
 }
 
-/// Returns a random conversation id of eight hexadecimal digits for which `is_taken` returns `false`.
+/// Returns a new conversation id, eight hexadecimal digits of a hash, for which `is_taken` returns `false`.
 pub(super) fn fresh_id(is_taken: impl Fn(&str) -> bool) -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let mut seed = format!("{} {}", now.as_nanos(), std::process::id());
