@@ -24,11 +24,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Pixels of images that are decoded at once, unless configured otherwise: enough for two of the largest images that
-/// are decoded, each of which takes up to a hundred megabytes meanwhile.
+/// Default number of pixels of images that are decoded at once: enough for two of the largest images that are decoded,
+/// each of which takes up to a hundred megabytes during that time.
 pub const MAX_PIXELS_AT_ONCE: usize = 50_000_000;
 
-/// A limit that several parts of a program share. A clone is the same budget.
+/// A limited amount of a resource, such as requests or bytes, that several parts of a program share. A clone is the
+/// same budget.
 #[derive(Clone)]
 pub struct Budget(Arc<BudgetState>);
 
@@ -37,7 +38,7 @@ struct BudgetState {
     amount: usize,
     free: Arc<Semaphore>,
     hasher: RandomState,
-    /// The amount that each client holds, by the hash of its key.
+    /// The amount that each client has in use, by the hash of its key.
     clients: Mutex<HashMap<u64, usize>>,
     refused: AtomicU64,
 }
@@ -46,36 +47,36 @@ struct BudgetState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Exhausted {
-    /// Other permits hold the amount; it may be free later.
+    /// Other permits use the amount; it may become free later.
     #[error("the budget {budget} ({amount}) is in use")]
     InUse {
-        /// The budget's name.
+        /// Name of the budget.
         budget: &'static str,
-        /// Its whole amount.
+        /// Total amount of the budget.
         amount: usize,
     },
-    /// The same client holds its whole share; some of it may be free later.
+    /// Permits of the same client use its whole share; some of it may become free later.
     #[error("one client's part ({share}) of the budget {budget} is in use")]
     ShareInUse {
-        /// The budget's name.
+        /// Name of the budget.
         budget: &'static str,
         /// The maximum amount that one client may hold.
         share: usize,
     },
-    /// The amount is larger than the budget ever allows.
+    /// The amount is larger than the maximum for one permit.
     #[error("{wanted} is more than the budget {budget} allows for one request ({limit})")]
     TooLarge {
-        /// The budget's name.
+        /// Name of the budget.
         budget: &'static str,
-        /// The amount that was asked for.
+        /// The amount that was requested.
         wanted: usize,
-        /// The most that is given at once.
+        /// The maximum amount of one permit.
         limit: usize,
     },
 }
 
 impl Exhausted {
-    /// Returns the name of the budget.
+    /// Returns the name of the budget that refused.
     pub fn budget(&self) -> &'static str {
         match self {
             Exhausted::InUse { budget, .. }
@@ -86,7 +87,7 @@ impl Exhausted {
 }
 
 impl Budget {
-    /// Makes a budget of this amount, at least 1.
+    /// Creates a budget with this name and total amount, at least 1.
     pub fn new(name: &'static str, amount: usize) -> Self {
         // A semaphore panics above its limit, and with 0 nothing would ever be granted.
         let amount = amount.clamp(1, Semaphore::MAX_PERMITS);
@@ -100,47 +101,48 @@ impl Budget {
         }))
     }
 
-    /// Returns the name.
+    /// Returns the name of the budget.
     pub fn name(&self) -> &'static str {
         self.0.name
     }
 
-    /// Returns the whole amount.
+    /// Returns the total amount of the budget.
     pub fn amount(&self) -> usize {
         self.0.amount
     }
 
-    /// Returns the most that one client gets: three quarters, and at least 1.
+    /// Returns the maximum amount that one client may use: three quarters of the total, and at least 1.
     pub fn share(&self) -> usize {
         self.0.amount - self.0.amount / 4
     }
 
-    /// Returns the amount that is in use.
+    /// Returns the amount of the budget that permits use.
     pub fn used(&self) -> usize {
         self.0.amount - self.free()
     }
 
-    /// Returns the amount that nobody uses.
+    /// Returns the amount of the budget that no permit uses.
     pub fn free(&self) -> usize {
         self.0.free.available_permits()
     }
 
-    /// Returns the amount that the client with this key may still take.
+    /// Returns the amount that the client with this key may still acquire; `None` counts towards no client's share.
     pub fn free_for(&self, client: Option<&str>) -> usize {
         let Some(client) = client.map(|key| self.0.hasher.hash_one(key)) else { return self.free() };
         let taken = self.clients().get(&client).copied().unwrap_or(0);
         self.free().min(self.share().saturating_sub(taken))
     }
 
-    /// Returns how many times an amount was refused.
+    /// Returns how many requests for an amount the budget has refused.
     pub fn refused(&self) -> u64 {
         self.0.refused.load(Ordering::Relaxed)
     }
 
-    /// Takes this amount at once, from the share of the client with this key; `None` counts towards no client's share.
+    /// Acquires this amount without waiting, from the share of the client with this key; `None` counts towards no
+    /// client's share.
     ///
     /// # Errors
-    /// The amount is not free, or above the client's share.
+    /// The amount is not free, or exceeds the client's share or the budget.
     pub fn take(&self, client: Option<&str>, amount: usize) -> Result<Permit, Exhausted> {
         let client = client.map(|key| self.0.hasher.hash_one(key));
         let mut permit = Permit { budget: self.clone(), client, held: None };
@@ -148,8 +150,8 @@ impl Budget {
         Ok(permit)
     }
 
-    /// Waits until this amount is free, then takes it; more than the whole budget counts as the whole. The permit that
-    /// has waited longest is served first.
+    /// Waits until this amount is free and acquires it; an amount above the total counts as the total. Waiting permits
+    /// are served in order.
     pub async fn wait(&self, amount: usize) -> Permit {
         let amount = u32::try_from(amount.min(self.0.amount)).unwrap_or(u32::MAX);
         // The semaphore is never closed, so acquiring never fails.
@@ -161,7 +163,7 @@ impl Budget {
         self.0.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes `more` from the free amount and counts it for the client. `had` is the amount that the permit holds
+    /// Acquires `more` of the free amount and counts it for the client. `had` is the amount that the permit has
     /// already.
     fn acquire(&self, client: Option<u64>, more: usize, had: usize) -> Result<OwnedSemaphorePermit, Exhausted> {
         let BudgetState { name: budget, amount, .. } = *self.0;
@@ -187,7 +189,7 @@ impl Budget {
 
 crate::message::opaque_debug!(Budget, self => name: self.name(), amount: self.amount(), used: self.used());
 
-/// A part of a [`Budget`], which is returned when the permit is dropped.
+/// An acquired amount of a [`Budget`], which becomes free when the permit is dropped.
 #[derive(Debug)]
 #[must_use = "the part is given back as soon as this is dropped"]
 pub struct Permit {
@@ -197,10 +199,10 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// Takes more from the same budget.
+    /// Acquires a further amount from the same budget for this permit.
     ///
     /// # Errors
-    /// The amount is not free, or above the client's share; the permit keeps what it holds.
+    /// The amount is not free, or exceeds the client's share; the permit is unchanged.
     pub fn grow(&mut self, more: usize) -> Result<(), Exhausted> {
         let taken = self.budget.acquire(self.client, more, self.amount());
         let taken = taken.inspect_err(|_| _ = self.budget.0.refused.fetch_add(1, Ordering::Relaxed))?;
@@ -211,7 +213,7 @@ impl Permit {
         Ok(())
     }
 
-    /// Returns the amount that the permit holds.
+    /// Returns the amount that the permit has acquired.
     pub fn amount(&self) -> usize {
         self.held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits)
     }

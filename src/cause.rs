@@ -4,9 +4,9 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// The underlying error of another error, shared, so that the other one can be cloned and compared.
+/// The underlying error of another error, shared, so that the other error can be cloned and compared.
 ///
-/// Its message and its source are those of the underlying error; [`get`](Cause::get) returns that error, to be
+/// Its message and its source are those of the underlying error; [`get`](Cause::get) returns that error, for a
 /// downcast. Two causes are equal if their messages are.
 #[derive(Clone)]
 pub struct Cause(Arc<dyn Error + Send + Sync>);
@@ -22,8 +22,8 @@ impl Cause {
         &*self.0
     }
 
-    /// Returns the messages of an error and its sources on one line. A source whose message ends the line already is
-    /// left out.
+    /// Returns the messages of an error and its sources on one line, joined by `: `. A source whose message is already
+    /// at the end of the line is omitted.
     pub fn chain(error: &dyn Error) -> String {
         let mut text = error.to_string();
         let mut source = error.source();

@@ -6,7 +6,7 @@
 // A guide links to `agent.md`, so that the link works when the file is read by itself. Here the same labels are defined
 // before the guide, so they lead to the pages of this documentation.
 
-/// Running a model with tools.
+/// Guide to running a model with tools (`docs/agent.md`).
 ///
 /// [embedding.md]: https://docs.rs/toolgraft-mcp/latest/toolgraft_mcp/guide/embedding/index.html
 /// [events.md]: crate::guide::events
@@ -16,7 +16,7 @@
 #[cfg(feature = "agent")]
 pub mod agent {}
 
-/// The events of an agent, in their JSON form.
+/// Guide to the events of an agent, in their JSON form (`docs/events.md`).
 ///
 /// [agent.md]: crate::guide::agent
 /// [agent.md#rejected-calls]: crate::guide::agent#rejected-calls
@@ -24,7 +24,7 @@ pub mod agent {}
 #[doc = include_str!("../docs/events.md")]
 pub mod events {}
 
-/// Guide to the parser: the way it reads, and its guarantees.
+/// Guide to the parser: how it reads calls, and its guarantees (`docs/parser.md`).
 ///
 /// [../fixtures/parity/json_repair.md]: https://github.com/toolgraft/toolgraft/blob/main/fixtures/parity/json_repair.md
 /// [../fuzz/README.md]: https://github.com/toolgraft/toolgraft/blob/main/fuzz/README.md
@@ -39,7 +39,7 @@ pub mod events {}
 #[doc = include_str!("../docs/parser.md")]
 pub mod parser {}
 
-/// Models and endpoints.
+/// Guide to models and endpoints (`docs/models.md`).
 ///
 /// [agent.md#answers-that-are-held-to-a-form]: crate::guide::agent#answers-that-are-held-to-a-form
 /// [prompt.md]: crate::guide::prompt
@@ -47,12 +47,12 @@ pub mod parser {}
 #[doc = include_str!("../docs/models.md")]
 pub mod models {}
 
-/// The prompt and its profiles.
+/// Guide to the prompt and its profiles (`docs/prompt.md`).
 ///
 #[doc = include_str!("../docs/prompt.md")]
 pub mod prompt {}
 
-/// Recordings of models.
+/// Guide to recordings of models (`docs/replay.md`).
 ///
 #[doc = include_str!("../docs/replay.md")]
 #[cfg(feature = "agent")]

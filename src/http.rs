@@ -6,7 +6,7 @@ mod words;
 pub use trust::{PemError, Trust, TrustError};
 pub use words::{certificate_fault, proxy_fault};
 
-/// Returns a builder of clients that trust the servers that the system trusts: [`Trust::client`] of the default.
+/// Returns a builder of HTTP clients that trust only the system's certificates: [`Trust::client`] of the default.
 pub fn client() -> reqwest::ClientBuilder {
     Trust::default().client()
 }

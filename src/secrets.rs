@@ -11,10 +11,10 @@ pub use secrecy::{HIDDEN, Judged, Secrecy, kept_url, shown_url, url_secrets};
 /// The text that replaces a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// Secrets shorter than this, in bytes, are not searched for: they would match too much other text.
+/// Minimum length in bytes of a secret that is searched for; a shorter one would match too much other text.
 pub const MIN_SECRET: usize = 6;
 
-/// Parts of a name that mark its value as a secret.
+/// Parts of a name in lower case that show that its value is a secret.
 const SECRET_NAMES: &[&str] = &["auth", "cookie", "key", "token", "secret", "password", "passwd", "signature", "sig"];
 
 /// Returns `true` if the name of a header, a parameter or a variable suggests that its value is a secret.
@@ -29,16 +29,16 @@ pub fn same(one: &str, other: &str) -> bool {
     one.len() == other.len() && differences == 0
 }
 
-/// Values that must not be written down, such as an API key. The `Debug` form shows none of them.
+/// Set of values that must not be written down, such as an API key. The `Debug` form shows none of them.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secrets {
-    /// The values in every form in which they are searched for, longest first, since a secret may contain another one.
+    /// The secrets in every form in which they are searched for, longest first, since a secret may contain another one.
     forms: Vec<String>,
 }
 
 impl Secrets {
-    /// Creates a set of these secrets, trimmed; those below [`MIN_SECRET`] are ignored. They are found verbatim, as
-    /// escaped in a JSON string and as encoded in a URL's query, or decoded if they are from a URL.
+    /// Creates a set of these secrets, trimmed; those shorter than [`MIN_SECRET`] are ignored. They are found verbatim,
+    /// as escaped in a JSON string, as encoded in a URL's query, and percent-decoded.
     pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Self {
         let mut forms = Vec::new();
         for secret in secrets {
@@ -53,7 +53,7 @@ impl Secrets {
         Secrets::sorted(forms)
     }
 
-    /// Returns the secrets of both sets.
+    /// Returns a set with the secrets of both sets.
     #[must_use]
     pub fn and(&self, other: &Secrets) -> Secrets {
         let mut forms = self.forms.clone();
@@ -67,20 +67,20 @@ impl Secrets {
         Secrets { forms }
     }
 
-    /// Returns `true` if there is nothing to hide.
+    /// Returns `true` if the set has no secret.
     pub fn is_empty(&self) -> bool {
         self.forms.is_empty()
     }
 
-    /// Returns the text with [`REDACTED`] for each secret.
+    /// Returns the text with each secret replaced by [`REDACTED`].
     pub fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.forms.iter().fold(Cow::Borrowed(text), |text, secret| {
             if text.contains(secret.as_str()) { Cow::Owned(text.replace(secret.as_str(), REDACTED)) } else { text }
         })
     }
 
-    /// Hides the secrets in all strings of a value, keys included. Keys of letters and underscores alone are names of
-    /// the format and stay.
+    /// Replaces the secrets in all strings of a value by [`REDACTED`], keys included, except keys that consist of
+    /// letters and underscores alone, which are names of the format.
     pub fn hide_in(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
@@ -102,7 +102,8 @@ impl Secrets {
         }
     }
 
-    /// Returns the position and length of the first secret in the bytes, the longest if several begin there.
+    /// Returns the offset and length of the first secret in the bytes, the longest if several begin there; `None`
+    /// without one.
     fn find(&self, bytes: &[u8]) -> Option<(usize, usize)> {
         let found =
             self.forms.iter().filter_map(|secret| Some((memchr::memmem::find(bytes, secret.as_bytes())?, secret)));
@@ -110,7 +111,8 @@ impl Secrets {
         found.map(|(at, secret)| (at, secret.len())).min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))
     }
 
-    /// Returns the position of the longest end of the bytes that may be the beginning of a secret.
+    /// Returns the offset of the longest suffix of the bytes that is the beginning of a secret; `None` if there is
+    /// none.
     fn begun(&self, bytes: &[u8]) -> Option<usize> {
         let longest = self.forms.first()?.len() - 1;
         let from = bytes.len().saturating_sub(longest);
@@ -126,7 +128,7 @@ fn in_json(secret: &str) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// Decodes a part of a URL; bytes that are no UTF-8 are replaced.
+/// Decodes percent-encoded text of a URL; bytes that are not UTF-8 are replaced by U+FFFD.
 pub(crate) fn percent_decoded(text: &str) -> Cow<'_, str> {
     let mut parts = text.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
@@ -154,10 +156,10 @@ fn encoded(secret: &str) -> String {
     encoded
 }
 
-/// Hides the secrets of a stream that arrives in pieces, wherever it is cut.
+/// Replaces the secrets in a stream that arrives in pieces by [`REDACTED`], wherever the pieces are cut.
 ///
-/// A piece whose end may be the beginning of a secret waits for the next pieces; all others are returned at once, cut
-/// as they arrived. `T` is any value that belongs to a piece.
+/// A piece whose end may be the beginning of a secret is buffered until the next pieces arrive; all others are returned
+/// at once, cut as they arrived. `T` is any value that belongs to a piece.
 #[derive(Debug)]
 pub struct Hider<T> {
     secrets: Secrets,
@@ -165,12 +167,12 @@ pub struct Hider<T> {
 }
 
 impl<T> Hider<T> {
-    /// Creates a hider before the first piece.
+    /// Creates a hider at the start of a stream.
     pub fn new(secrets: Secrets) -> Self {
         Hider { secrets, held: Vec::new() }
     }
 
-    /// Takes a piece and returns the pieces that are ready, in order.
+    /// Adds a piece and returns the pieces that are ready, in order.
     pub fn push(&mut self, of: T, piece: &[u8]) -> Vec<(T, Vec<u8>)> {
         self.held.push((of, piece.to_vec()));
         let mut all: Vec<u8> = self.held.iter().flat_map(|(_, bytes)| bytes).copied().collect();
@@ -188,12 +190,12 @@ impl<T> Hider<T> {
         self.held.drain(..ready).collect()
     }
 
-    /// Returns the pieces that are still held, at the end of the stream.
+    /// Returns the pieces that are still buffered, at the end of the stream.
     pub fn rest(&mut self) -> Vec<(T, Vec<u8>)> {
         std::mem::take(&mut self.held)
     }
 
-    /// Replaces some bytes with [`REDACTED`], which goes into the piece where they begin.
+    /// Replaces a range of the buffered bytes by [`REDACTED`], in the piece where the range begins.
     fn replace(&mut self, at: usize, length: usize) {
         let mut start = 0;
         let mut marked = false;

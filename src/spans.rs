@@ -31,13 +31,13 @@ pub use tracing::Span;
 
 use crate::message::{FinishReason, Usage};
 
-/// Connects the spans of this program with those of other programs. For `tracing-opentelemetry` it takes a dozen lines;
-/// `examples/otlp` has them.
+/// Connects the tracing spans of this program with those of other programs. An implementation for
+/// `tracing-opentelemetry` takes a dozen lines; see `examples/otlp`.
 pub trait Propagation: Send + Sync + 'static {
-    /// Returns the headers that identify this span to another program: `traceparent`, `tracestate`.
+    /// Returns the HTTP headers that identify this span to another program: `traceparent`, `tracestate`.
     fn inject(&self, span: &Span) -> Vec<(String, String)>;
 
-    /// Sets the parent of this span to the one that these request headers identify. The span was just created and has
+    /// Sets the parent of this span to the span that these request headers identify. The span was just created and has
     /// not been entered.
     fn extract(&self, span: &Span, headers: &[(String, String)]);
 }
@@ -45,12 +45,12 @@ pub trait Propagation: Send + Sync + 'static {
 static PROPAGATION: OnceLock<Box<dyn Propagation>> = OnceLock::new();
 
 /// Registers the propagation of this process, once, like the subscriber of `tracing`. Returns `false` if one is
-/// registered already; the first one stays.
+/// registered already, which remains in use.
 pub fn propagate(propagation: impl Propagation) -> bool {
     PROPAGATION.set(Box::new(propagation)).is_ok()
 }
 
-/// Returns the headers that identify this span to another program; none if no [`Propagation`] is registered.
+/// Returns the HTTP headers that identify this span to another program; none if no [`Propagation`] is registered.
 pub fn headers(span: &Span) -> Vec<(String, String)> {
     match PROPAGATION.get() {
         Some(propagation) if !span.is_disabled() => propagation.inject(span),
@@ -58,7 +58,7 @@ pub fn headers(span: &Span) -> Vec<(String, String)> {
     }
 }
 
-/// Creates the span of a turn.
+/// Creates the tracing span of a turn.
 pub(crate) fn turn() -> Span {
     tracing::info_span!(
         target: "toolgraft",
@@ -74,7 +74,8 @@ pub(crate) fn turn() -> Span {
     )
 }
 
-/// Creates the span of a turn that a request starts; the request's headers may identify a span of the client.
+/// Creates the tracing span of a turn that a request starts; the request's headers may identify a parent span of the
+/// client.
 pub fn requested_turn(model: &str, headers: &[(String, String)]) -> Span {
     let span = turn();
     span.record("gen_ai.request.model", model);
@@ -82,34 +83,34 @@ pub fn requested_turn(model: &str, headers: &[(String, String)]) -> Span {
     span
 }
 
-/// Sets the parent of this span to the one that a client's headers identify, if any.
+/// Sets the parent of this span to the span that a client's headers identify, if they identify one.
 pub fn adopt(span: &Span, headers: &[(String, String)]) {
     if let Some(propagation) = PROPAGATION.get().filter(|_| !span.is_disabled() && !headers.is_empty()) {
         propagation.extract(span, headers);
     }
 }
 
-/// Records the end of a turn.
+/// Records the number of rounds and the token usage of a turn that has ended.
 pub fn turn_ended(span: &Span, rounds: u32, usage: Option<Usage>) {
     span.record("toolgraft.rounds", i64::from(rounds));
     used(span, usage);
 }
 
-/// The endpoint or model that answers a request.
+/// The endpoint and model that answer a request, as spans name them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Peer {
     /// The model's name.
     pub model: Option<String>,
-    /// The provider, as OpenTelemetry names it.
+    /// The provider's name in OpenTelemetry's conventions.
     pub provider: Option<&'static str>,
-    /// The host, without the other parts of its URL.
+    /// The host name of the endpoint.
     pub address: Option<String>,
-    /// Port.
+    /// The port of the endpoint.
     pub port: Option<u16>,
 }
 
-/// Creates the span of a request to `model`, or to the peer's own model.
+/// Creates the tracing span of a request to `model`, or to the peer's own model if it is `None`.
 pub fn chat(peer: impl FnOnce() -> Peer, model: Option<&str>) -> Span {
     let span = tracing::info_span!(
         target: "toolgraft",
@@ -145,7 +146,7 @@ pub fn chat(peer: impl FnOnce() -> Peer, model: Option<&str>) -> Span {
     span
 }
 
-/// Records the tokens of a request or a turn.
+/// Records the token usage of a request or a turn in its span.
 pub(crate) fn used(span: &Span, usage: Option<Usage>) {
     let Some(usage) = usage else { return };
     span.record("gen_ai.usage.input_tokens", count(usage.prompt_tokens));
@@ -154,12 +155,12 @@ pub(crate) fn used(span: &Span, usage: Option<Usage>) {
     span.record("gen_ai.usage.reasoning.output_tokens", usage.reasoning_tokens.map(count));
 }
 
-/// Converts a count: OpenTelemetry's integers are signed, and exporters turn unsigned ones into text.
+/// Converts a count to a signed integer, as OpenTelemetry requires; exporters turn unsigned ones into text.
 fn count(tokens: u64) -> i64 {
     i64::try_from(tokens).unwrap_or(i64::MAX)
 }
 
-/// Records the reason why a model's answer ended; an endpoint's own word is recorded as `other`.
+/// Records the finish reason of a model's answer; an endpoint's own word is recorded as `other`.
 pub(crate) fn finished(span: &Span, reason: &FinishReason) {
     let word = match reason {
         FinishReason::Other(_) => "other",
@@ -168,7 +169,7 @@ pub(crate) fn finished(span: &Span, reason: &FinishReason) {
     span.record("gen_ai.response.finish_reasons", word);
 }
 
-/// Creates the span of a call of a tool.
+/// Creates the tracing span of a call of a tool.
 pub fn tool(server: Option<&str>, tool: &str, id: &str) -> Span {
     let span = tracing::info_span!(
         target: "toolgraft",
@@ -189,19 +190,19 @@ pub fn tool(server: Option<&str>, tool: &str, id: &str) -> Span {
     span
 }
 
-/// Records that a span ended with an error of this kind.
+/// Records that the work of a span failed with an error of this kind.
 pub fn failed(span: &Span, kind: &str) {
     span.record("error.type", kind);
     span.record("otel.status_code", "ERROR");
 }
 
-/// Records that a request is tried again, after the wait.
+/// Records that a request is retried after this wait, as an event of the current span.
 #[cfg(feature = "client")]
 pub(crate) fn retry(kind: &str, wait: std::time::Duration) {
     tracing::warn!(target: "toolgraft", { error.type = kind, toolgraft.wait_s = wait.as_secs_f64() }, "retry");
 }
 
-/// Records that the model is told about a mistake of this kind.
+/// Records that the model is informed of a mistake of this kind, as an event of the span.
 pub fn correction(span: &Span, kind: Option<&'static str>) {
     let kind = kind.unwrap_or("message");
     tracing::info!(target: "toolgraft", parent: span, { toolgraft.correction = kind }, "correction");

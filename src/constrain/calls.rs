@@ -10,13 +10,13 @@ use crate::dialect::{Dialect, Shape, write_call, write_tool_call};
 use crate::outcome::break_tokens;
 use crate::tools::{ACCESS_RESOURCE, Catalog, Tool, ToolChoice};
 
-/// Separator between two calls.
+/// Separator between two calls in a grammar.
 const BETWEEN: &str = "\n";
 
-/// Closing tag of reasoning.
+/// Closing tag of the reasoning.
 const THOUGHT: &str = "</think>";
 
-/// A call that may be made: fixed text around a part that the model writes.
+/// The form of a call that the model may make: fixed text before and after the part that the model writes.
 struct CallFrame {
     /// Fixed text before the model's part.
     before: String,
@@ -31,15 +31,15 @@ enum CallBody {
     Uri,
 }
 
-/// The calls that may be made, in one dialect.
+/// The forms of the calls that the model may make, in one dialect.
 pub(super) struct CallFrames {
-    /// Text before the first call.
+    /// Text before the first call, such as a marker; may be empty.
     lead: &'static str,
     frames: Vec<CallFrame>,
 }
 
 impl CallFrames {
-    /// Returns the calls that a choice allows; `None` if there are none, or if calls of this dialect cannot be
+    /// Returns the calls that a tool choice allows; `None` if there are none, or if calls of this dialect cannot be
     /// constrained.
     pub(super) fn new(dialect: Dialect, catalog: &Catalog, choice: &ToolChoice) -> Option<Self> {
         let admits = |tool: &Tool| choice.admits(tool.server.as_deref(), &tool.name);
@@ -76,13 +76,13 @@ impl CallFrames {
         Some(CallFrames { lead, frames })
     }
 
-    /// Returns `true` if there are no calls.
+    /// Returns `true` if no call may be made.
     #[cfg(feature = "agent")]
     pub(super) fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 
-    /// Returns a grammar for one to `most` calls.
+    /// Returns a GBNF grammar for one to `most` calls.
     pub(super) fn grammar(&self, thinking: Thinking, most: usize) -> String {
         let mut grammar = Grammar::default();
         let all: Vec<String> = self
@@ -112,7 +112,7 @@ impl CallFrames {
         grammar.finish(&format!("{thought}{lead}{call}{more}"))
     }
 
-    /// Returns the schema of one call; `None` if no call is written in JSON.
+    /// Returns the JSON Schema of one call; `None` if no call is written in JSON.
     pub(super) fn schema(&self) -> Option<Value> {
         let mut writer = SchemaWriter::default();
         let mut calls = Vec::new();
@@ -144,7 +144,7 @@ impl CallFrames {
         Some(writer.whole(root))
     }
 
-    /// Returns the calls as structural tags. Calls that are not JSON are left out.
+    /// Returns the calls as structural tags, without those that are not JSON; `None` if they have no common trigger.
     pub(super) fn tags(&self, at_least_one: bool, most: usize) -> Option<StructuralTags> {
         let tag = |frame: &CallFrame| match &frame.inside {
             CallBody::Json(arguments) => {
@@ -168,21 +168,21 @@ impl CallFrames {
     }
 }
 
-/// Returns `true` if calls in this dialect can be constrained: they are JSON between fixed texts, and no control token,
-/// which an endpoint may remove from the text, is a part of them.
+/// Returns `true` if calls in this dialect can be constrained: they are JSON between fixed texts, and contain no
+/// control token, which an endpoint may remove from the text.
 fn holds_json(dialect: Dialect) -> bool {
     let written = write_call(dialect, None, "f", &Map::new());
     let is_json = matches!(dialect.spec().shape, Shape::MarkedJson(_) | Shape::Element(_) | Shape::Json(_));
     is_json && break_tokens(&written) == written
 }
 
-/// Splits a written call at `gap`, which is replaced by the model's part.
+/// Splits a written call at the last occurrence of `gap`, which the model's part replaces; `None` if it does not occur.
 fn frame(written: &str, gap: &str, inside: CallBody) -> Option<CallFrame> {
     let at = written.rfind(gap)?;
     Some(CallFrame { before: written[..at].to_owned(), inside, after: written[at + gap.len()..].to_owned() })
 }
 
-/// Returns the frame of a call that reads a resource of a server.
+/// Returns the form of a call that reads a resource of a server.
 fn resource(dialect: Dialect, lead: &str, server: Option<&str>) -> Option<CallFrame> {
     match dialect {
         // The call is an element of its own, with the URI as text.

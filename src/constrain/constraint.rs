@@ -9,33 +9,33 @@ use crate::dialect::Dialect;
 use crate::dialect::write_tool_call;
 use crate::tools::{Catalog, ToolChoice};
 
-/// Limit on the calls of one message in a grammar, unless a lower one is set. A weak model whose answer is constrained
-/// to calls does not stop by itself.
+/// Maximum number of calls of one message in a grammar, unless a lower one is set. A weak model whose answer is
+/// constrained to calls does not stop by itself.
 pub const MAX_CALLS: usize = 8;
 
-/// GBNF for text that does not begin with a tag.
+/// GBNF grammar for text that does not begin with a tag.
 #[cfg(feature = "agent")]
 const PROSE: &str = "[^<\\x00-\\x20] [^\\x00]*";
 
-/// GBNF for a text in a code fence, which keeps a small model from explaining it.
+/// GBNF grammar for a text in a code fence, which keeps a small model from explaining it.
 #[cfg(feature = "agent")]
 const FENCED: &str = "root ::= \"```\\n\" line+ \"```\"\nline ::= ([^`\\n] [^\\n]*)? \"\\n\"\n";
 
-/// The structure of an answer, in each form that endpoints accept.
+/// The constraint on an answer, in each form that endpoints accept.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Constraint {
-    /// The part of the answer that has this structure.
+    /// The part of the answer that is constrained.
     pub of: Constrained,
     /// JSON Schema of the whole answer. A call is written as in the dialect [`Json`](Dialect::Json).
     pub schema: Option<Value>,
     /// GBNF grammar of the whole answer, for llama.cpp (`grammars/README.md`).
     pub grammar: Option<String>,
-    /// Structural tags, which constrain the text after an opener that the model writes.
+    /// Structural tags, which constrain the text after an opening delimiter that the model writes.
     pub tags: Option<StructuralTags>,
-    /// `true` if the request must not be sent to an endpoint that accepts no form.
+    /// `true` if the request must fail at an endpoint that accepts no form of the constraint.
     pub required: bool,
-    /// The only answer that has this structure. A client returns it without a request.
+    /// The only answer that the constraint allows, if there is just one. A client returns it without a request.
     pub only: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl Constraint {
         Constraint { schema: Some(schema), ..Constraint::of(Constrained::Answer) }
     }
 
-    /// Creates a constraint without any form.
+    /// Creates a constraint that has no form yet.
     fn of(of: Constrained) -> Self {
         Constraint { of, schema: None, grammar: None, tags: None, required: false, only: None }
     }
@@ -62,7 +62,8 @@ impl Constraint {
         Constraint { grammar: Some(FENCED.to_owned()), ..Constraint::of(Constrained::Prose) }
     }
 
-    /// Constrains the answer to these calls, or to text that does not begin with a tag; `None` without a grammar.
+    /// Constrains the answer to the calls of this constraint, or to text that does not begin with a tag; `None` without
+    /// a grammar.
     #[cfg(feature = "agent")]
     pub(crate) fn or_prose(&self) -> Option<Self> {
         let (root, rules) = self.grammar.as_deref()?.strip_prefix("root ::= ")?.split_once('\n')?;
@@ -71,8 +72,8 @@ impl Constraint {
     }
 
     /// Constrains the answer to calls of the tools that `choice` allows, from one to `most` (at most [`MAX_CALLS`]), in
-    /// the dialect that the prompt teaches. A dialect that is not JSON (`tool_tag`), or is written with control tokens,
-    /// only has the forms of `json`. `None` if no tool is allowed.
+    /// the dialect that the prompt teaches. For a dialect that is not JSON (`tool_tag`), or is written with control
+    /// tokens, the constraint is a schema of calls in the dialect `json`. `None` if no tool is allowed.
     ///
     /// ```
     /// use toolgraft::constrain::{Constraint, Thinking};
@@ -97,7 +98,7 @@ impl Constraint {
         Constraint::of_calls(dialect, all, thinking, most)
     }
 
-    /// Constrains the answer to one of the calls that `narrowed` allows.
+    /// Constrains the answer to one of the calls that `narrowed` allows; `None` if it allows none.
     #[cfg(feature = "agent")]
     pub(crate) fn narrowed(
         dialect: Dialect,
@@ -112,7 +113,8 @@ impl Constraint {
         Some(Constraint { only, ..Constraint::of_calls(dialect, all, thinking, 1)? })
     }
 
-    /// Returns the constraint for calls in a dialect and in JSON, in each form that they have.
+    /// Returns the constraint for calls in a dialect and in JSON, in each form that they have; `None` if they have
+    /// none.
     fn of_calls(
         dialect: Dialect,
         [own, json]: [Option<CallFrames>; 2],
@@ -131,8 +133,8 @@ impl Constraint {
         constraint.has_form().then_some(constraint)
     }
 
-    /// Constrains calls in this dialect only once the model begins one; it may also answer in prose. `None` for a
-    /// dialect that is not JSON or is written with control tokens, or without tools.
+    /// Constrains calls in this dialect only once the model begins one; the model may also answer in prose. `None` for
+    /// a dialect that is not JSON or is written with control tokens, or without tools.
     pub fn begun_calls(dialect: Dialect, catalog: &Catalog) -> Option<Self> {
         // Any JSON object in an answer may begin like such a call.
         let calls = CallFrames::new(dialect, catalog, &ToolChoice::Auto).filter(|_| dialect != Dialect::Json)?;
@@ -140,14 +142,14 @@ impl Constraint {
         Some(Constraint { tags, ..Constraint::of(Constrained::BegunCalls) })
     }
 
-    /// Requires the endpoint to apply the constraint.
+    /// Makes the constraint required: the request fails if the endpoint does not apply it.
     #[must_use]
     pub fn require(self) -> Self {
         Constraint { required: true, ..self }
     }
 
-    /// Removes the forms whose output would not be parsed: a schema of calls needs [`Json`](Dialect::Json) among the
-    /// parsed dialects, the other forms need the taught one. `None` if no form is left.
+    /// Removes the forms whose output the parser would not read: the schema of calls needs [`Json`](Dialect::Json) in
+    /// `read`, the dialects that are parsed; the other forms need the taught dialect there. `None` if no form is left.
     #[cfg(feature = "agent")]
     pub(crate) fn read_by(mut self, read: crate::dialect::DialectSet, taught: Dialect) -> Option<Self> {
         self.schema = self.schema.filter(|_| read.contains(Dialect::Json));

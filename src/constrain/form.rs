@@ -6,17 +6,17 @@ use serde_json::Value;
 use crate::dialect::PromptStyle;
 use crate::message::keyword_enum;
 
-/// The option that decides when answers are constrained to a structure.
+/// The option that decides when answers are constrained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Constrain {
-    /// If the endpoint supports it.
+    /// Answers are constrained if the endpoint supports it.
     #[default]
     Auto,
-    /// Never.
+    /// Answers are never constrained.
     Off,
-    /// Always: if the endpoint supports no form, the request fails before it is sent.
+    /// Answers are always constrained: if the endpoint supports no form, the request fails before it is sent.
     Require,
 }
 
@@ -31,18 +31,18 @@ pub enum Way {
     /// The model decides by what it writes.
     #[default]
     Free,
-    /// The probability that the answer begins with a call is read from the stream and compared with a threshold; the
-    /// call is then requested under its structure. Works as [`Free`](Way::Free) if the endpoint gives no probabilities
-    /// or supports no structure.
+    /// The probability that the answer begins with a call is read from the stream and compared with a threshold; a call
+    /// above it is then requested with a constraint. Works as [`Free`](Way::Free) if the endpoint reports no
+    /// probabilities or supports no constraint.
     Measured,
-    /// Like [`Measured`](Way::Measured) for a small model, without a warning if the endpoint gives no probabilities; as
-    /// [`Free`](Way::Free) for any other ([`for_style`](Way::for_style)).
+    /// Works as [`Measured`](Way::Measured) for a small model, without a warning if the endpoint reports no
+    /// probabilities, and as [`Free`](Way::Free) for any other ([`for_style`](Way::for_style)).
     Auto,
 }
 
 impl Way {
-    /// Resolves [`Auto`](Way::Auto) for a model whose prompt has this style: any style but the compact one makes it
-    /// [`Free`](Way::Free).
+    /// Resolves [`Auto`](Way::Auto) for a model whose prompt has this style: [`Free`](Way::Free) for any style but the
+    /// compact one. Other values are unchanged.
     #[must_use]
     pub fn for_style(self, style: PromptStyle) -> Self {
         if self == Way::Auto && style != PromptStyle::Compact { Way::Free } else { self }
@@ -69,25 +69,25 @@ pub enum Thinking {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Constrained {
-    /// The whole answer, by a schema.
+    /// The whole answer is constrained, by a schema.
     Answer,
-    /// The whole answer, which is one or several calls.
+    /// The whole answer is constrained to one or several calls.
     Calls,
-    /// Each call that the model begins.
+    /// Each call that the model begins is constrained; other text is free.
     BegunCalls,
-    /// The whole answer, which is text that begins no call.
+    /// The whole answer is constrained to text that does not begin a call.
     Prose,
 }
 
-/// Structural tags: `begin`, JSON that matches a schema, `end`.
+/// Structural tags, by which an endpoint constrains parts of an answer: `begin`, JSON that matches a schema, `end`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StructuralTags {
-    /// Common prefix of every `begin`; it activates the tags.
+    /// Common prefix of every `begin`; once the model writes it, the tags apply.
     pub trigger: String,
-    /// The tags.
+    /// The tags, one for each tool.
     pub tags: Vec<StructuralTag>,
-    /// `true` if the answer must contain a tag.
+    /// `true` if the answer must contain at least one tag.
     pub at_least_one: bool,
     /// `true` if the answer ends after the first tag.
     pub only_one: bool,
@@ -97,10 +97,10 @@ pub struct StructuralTags {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StructuralTag {
-    /// Text before the JSON.
+    /// Literal text before the JSON.
     pub begin: String,
-    /// Schema of the JSON.
+    /// JSON Schema of the JSON.
     pub schema: Value,
-    /// Text after the JSON.
+    /// Literal text after the JSON.
     pub end: String,
 }

@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::structure::{REGIONS, Structure, StructureMember, Structures};
 use crate::json::spaced;
 
-/// Rules for values, each with the rules that it needs. Integers have at most 18 digits, so that every one is exact; if
-/// any member is allowed, its name may occur twice.
+/// Grammar rules for basic values, each with the names of the rules that it needs. Integers have at most 18 digits, so
+/// that every one is exact; an object with arbitrary members may have a name twice.
 const BASIC: [(&str, &str, &[&str]); 8] = [
     ("any", r#"object | array | text | number | "true" | "false" | "null""#, &["object", "array", "text", "number"]),
     ("object", r#""{" (member (", " member)*)? "}""#, &["member"]),
@@ -27,16 +27,16 @@ const BASIC: [(&str, &str, &[&str]); 8] = [
     ("number", r#"integer ("." [0-9]{1,21})? ([eE] [-+]? [0-9]{1,3})?"#, &["integer"]),
 ];
 
-/// A grammar that is being written.
+/// Builder of a GBNF grammar.
 #[derive(Default)]
 pub(super) struct Grammar {
-    /// The rules, of which the Nth is named `rN`.
+    /// The rules by index; rule N is named `rN`.
     rules: Vec<String>,
     basic: BTreeMap<&'static str, &'static str>,
 }
 
 impl Grammar {
-    /// Returns the grammar whose root rule is `root`.
+    /// Returns the text of the grammar, whose root rule is `root`.
     pub(super) fn finish(self, root: &str) -> String {
         let mut text = format!("root ::= {root}\n");
         for (index, rule) in self.rules.iter().enumerate() {
@@ -54,7 +54,7 @@ impl Grammar {
         name(self.rules.len() - 1)
     }
 
-    /// Reserves the indices of rules that refer to each other.
+    /// Reserves the indices of rules that refer to each other, to be set later.
     fn reserve(&mut self, rules: usize) -> std::ops::Range<usize> {
         let first = self.rules.len();
         self.rules.resize(first + rules, String::new());
@@ -71,7 +71,7 @@ impl Grammar {
         name.to_owned()
     }
 
-    /// Returns an element of a rule that matches all values of a structure.
+    /// Adds the rules for a structure, and returns the expression that matches its values.
     pub(super) fn value(&mut self, all: &Structures) -> String {
         let places = self.reserve(all.named.len());
         let names: Vec<String> = places.clone().map(name).collect();
@@ -151,7 +151,7 @@ impl Grammar {
         self.add(format!("\"{{\"{inside} \"}}\""))
     }
 
-    /// Returns a rule for optional members, of which each may be the first one.
+    /// Returns the expression for members that are all optional, any of which may be the first one.
     fn optional(&mut self, written: &[String], further: Option<&str>, more: &str) -> String {
         let mut firsts: Vec<String> = further.map(|further| format!("{further}{more}")).into_iter().collect();
         let mut tail = more.to_owned();
@@ -210,7 +210,7 @@ fn times(least: usize, most: Option<usize>) -> String {
     }
 }
 
-/// Writes a text as a literal of a grammar.
+/// Returns a text as a quoted literal of a grammar.
 pub(super) fn literal(text: &str) -> String {
     let mut literal = String::from("\"");
     for c in text.chars() {
@@ -230,7 +230,7 @@ pub(super) fn literal(text: &str) -> String {
     literal
 }
 
-/// Returns a rule for text up to and including `end`, whose first character must not occur again in it.
+/// Returns a rule for any text up to and including `end`, whose first character must occur in it only once.
 pub(super) fn up_to(grammar: &mut Grammar, end: &str) -> String {
     let all: Vec<char> = end.chars().collect();
     let places = grammar.reserve(all.len());
@@ -249,12 +249,12 @@ pub(super) fn up_to(grammar: &mut Grammar, end: &str) -> String {
     states.into_iter().next().unwrap_or_else(|| literal(""))
 }
 
-/// Returns the name of a rule.
+/// Returns the name of the rule with this index.
 fn name(rule: usize) -> String {
     format!("r{rule}")
 }
 
-/// Writes a character for a character class.
+/// Escapes a character for a character class of a grammar.
 fn class(c: char) -> String {
     match c {
         '\\' | ']' | '^' | '-' => format!("\\{c}"),

@@ -4,14 +4,14 @@ use serde_json::{Map, Value, json};
 
 use super::structure::{REGIONS, Structure, StructureMember, Structures};
 
-/// Writes structures as one schema, with the parts that they refer to.
+/// Writes structures as JSON Schemas that share their definitions.
 #[derive(Default)]
 pub(super) struct SchemaWriter {
     definitions: Map<String, Value>,
 }
 
 impl SchemaWriter {
-    /// Returns the schema of one structure; its parts go under `$defs`.
+    /// Returns the schema of one structure, and adds the named parts that it refers to as definitions.
     pub(super) fn schema(&mut self, all: &Structures) -> Value {
         let first = self.definitions.len();
         // The parts are inserted before they are written, because they refer to each other.
@@ -25,7 +25,7 @@ impl SchemaWriter {
         write(&all.root, first)
     }
 
-    /// Returns the root's schema with all definitions.
+    /// Returns the schema `root` with all definitions under `$defs`.
     pub(super) fn whole(self, mut root: Value) -> Value {
         if let (Value::Object(members), false) = (&mut root, self.definitions.is_empty()) {
             members.insert("$defs".to_owned(), Value::Object(self.definitions));

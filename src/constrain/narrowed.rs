@@ -5,41 +5,42 @@ use serde_json::{Map, Value};
 use super::structure::{Structure, StructureMember, Structures};
 use crate::tools::{Catalog, Tool, lists, looks_up, may_change};
 
-/// A restriction of the calls that may be made.
+/// A restriction of the tools that may be called, or of the arguments of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Narrowed {
-    /// Only this tool, with one of these values for each listed member of its arguments.
+    /// Only this tool may be called, with one of these values for each listed member of its arguments.
     Values {
-        /// Server of the tool.
+        /// Server of the tool, if it has one.
         server: Option<String>,
         /// Name of the tool.
         tool: String,
-        /// The members with their allowed values.
+        /// The restricted members of the arguments, with their allowed values.
         members: Vec<(String, Vec<Value>)>,
-        /// The other members as the model wrote them.
+        /// The other members of the arguments, as the model wrote them.
         others: Map<String, Value>,
     },
-    /// Only tools that do not declare a change.
+    /// Only tools that do not declare that they change something may be called.
     Reads,
-    /// Only tools that look something up and can be called without an identifier that has to be known. Their optional
-    /// members, which would narrow the result, are left out: their values would be guesses.
+    /// Only tools that look something up and can be called without an unknown identifier may be called. Their optional
+    /// members, which would narrow the result, are omitted: their values would be guesses.
     Lookups {
         /// Servers and names of tools that are excluded.
         but: Vec<(Option<String>, String)>,
         /// Further members whose values are unknown.
         unknown: Vec<String>,
-        /// Identifiers that results gave and no call has used: where there are some, only tools that require one of them.
+        /// Identifiers that results contained and no call has used: if there are any, only tools that require one of
+        /// them.
         ids: Vec<String>,
-        /// Identifiers that calls have used.
+        /// Identifiers that earlier calls have used.
         had: Vec<String>,
-        /// The required parameters of calls that failed: a tool that requires the same ones would fail, too.
+        /// Required parameters of each call that failed: a tool that requires the same ones would fail, too.
         required: Vec<Vec<String>>,
     },
-    /// All tools except these, and except those that look something up with the same required parameters.
+    /// All tools may be called except these, and except lookups with the same required parameters as these.
     Others {
         /// Servers and names of the excluded tools.
         but: Vec<(Option<String>, String)>,
-        /// Their required parameters.
+        /// Required parameters of each excluded tool.
         required: Vec<Vec<String>>,
     },
 }
@@ -50,7 +51,7 @@ impl Narrowed {
         self.arguments(tool).is_some()
     }
 
-    /// Returns the only call that is allowed; `None` if the model has something to decide.
+    /// Returns the only call that is allowed, with its arguments; `None` if the model has something to decide.
     pub(crate) fn only_call<'c>(&self, catalog: &'c Catalog) -> Option<(&'c Tool, Map<String, Value>)> {
         let mut tools = catalog.offered().filter(|tool| self.admits(tool));
         let tool = tools.next().filter(|_| tools.next().is_none())?;
@@ -115,7 +116,7 @@ impl Narrowed {
 }
 
 impl Structure {
-    /// Restricts the structure to these values; for an array, its items.
+    /// Returns the structure restricted to these values; for an array, its items are restricted.
     fn narrowed(&self, values: &[Value]) -> Structure {
         let values = Structure::Literals(values.to_vec());
         match self {
@@ -127,7 +128,8 @@ impl Structure {
     }
 }
 
-/// Returns `true` if another tool has the same required parameters, ignoring a final `s` of their names.
+/// Returns `true` if the list `required` equals one of `others`, ignoring a final `s` of each name; `false` if it is
+/// empty.
 pub(crate) fn is_alike(required: &[String], others: &[Vec<String>]) -> bool {
     let is_same = |(one, other): (&String, &String)| one.trim_end_matches('s') == other.trim_end_matches('s');
     let is_equal = |other: &Vec<String>| other.len() == required.len() && required.iter().zip(other).all(is_same);
@@ -140,18 +142,18 @@ pub(crate) fn required(tool: &Tool) -> Vec<String> {
     tool.parameters().filter(|parameter| parameter.required).map(|parameter| parameter.name.to_owned()).collect()
 }
 
-/// Last words in the names of members that hold identifiers.
+/// Last words of the names of members that contain identifiers.
 const ID_WORDS: &[&str] = &["id", "key", "no", "nr", "number", "ref", "reference", "uid", "uuid", "guid"];
 
-/// Words before these that make them something else: a place in a text, a secret, a column.
+/// Words before one of [`ID_WORDS`] that make it something else: a position in a text, a secret, a column.
 const PLACES: &[&str] = &["api", "column", "line", "page", "part", "port", "private", "public", "row", "sort"];
 
-/// Returns `true` if a member's name says that it holds an identifier.
+/// Returns `true` if the name of a member shows that it contains an identifier.
 pub(crate) fn is_id(member: &str) -> bool {
     kind_of_id(member).is_some()
 }
 
-/// Returns `true` if two members have the same name, or hold identifiers of the same kind: `order_no` and `orderId`,
+/// Returns `true` if two members have the same name, or contain identifiers of the same kind: `order_no` and `orderId`,
 /// `account_id` and `from_account_id`.
 pub(crate) fn is_same_member(one: &str, other: &str) -> bool {
     let same_kind = || {
@@ -162,20 +164,20 @@ pub(crate) fn is_same_member(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other) || same_kind()
 }
 
-/// Returns `true` if a word announces an identifier: `key` in "location key L-1".
+/// Returns `true` if a word means that an identifier follows, as `key` in "location key L-1".
 pub(crate) fn is_id_word(word: &str) -> bool {
     ID_WORDS.iter().any(|own| word.eq_ignore_ascii_case(own))
 }
 
-/// Returns `true` if an object's own identifier has this name, for a member that takes it: `id`, or `number` for
-/// `issue_number`.
+/// Returns `true` if `name` is the name that an object gives its own identifier, which the parameter `member` expects:
+/// `id`, or `number` for `issue_number`.
 pub(crate) fn is_bare_name(name: &str, member: &str) -> bool {
     let is_word = || is_id_word(name) && member.to_ascii_lowercase().ends_with(&name.to_ascii_lowercase());
     name.eq_ignore_ascii_case("id") || is_word()
 }
 
-/// Returns the kind of thing that a member's identifier is of, in lower case; empty for a bare `id`, and `None` for a
-/// member that holds no identifier.
+/// Returns the kind of object that a member's identifier denotes, in lower case (`order` for `orderId`); empty for a
+/// bare `id`, and `None` for a member that contains no identifier.
 pub(crate) fn kind_of_id(member: &str) -> Option<String> {
     let is_last = |word: &&&str| {
         let at = member.len().checked_sub(word.len()).filter(|at| member.is_char_boundary(*at));
@@ -189,7 +191,8 @@ pub(crate) fn kind_of_id(member: &str) -> Option<String> {
     (!is_bare && !is_place).then_some(kind)
 }
 
-/// Returns the kind of thing that a member takes the name of, in lower case: `pod` for `pod_name`.
+/// Returns the kind of object whose name a member contains, in lower case: `pod` for `pod_name`; `None` for other
+/// members.
 pub(crate) fn kind_of_name(member: &str) -> Option<String> {
     let at = member.len().checked_sub("name".len()).filter(|at| member.is_char_boundary(*at))?;
     let (kind, word) = member.split_at(at);
@@ -197,12 +200,12 @@ pub(crate) fn kind_of_name(member: &str) -> Option<String> {
     (word.eq_ignore_ascii_case("name") && begins_word(member, at) && !kind.is_empty()).then_some(kind)
 }
 
-/// Returns the name of a member for the identifiers of a kind of thing.
+/// Returns the name of a member that contains identifiers of a kind: `order_id`, or `id` for the empty kind.
 pub(crate) fn id_of(kind: &str) -> String {
     if kind.is_empty() { "id".into() } else { format!("{kind}_id") }
 }
 
-/// Returns `true` if a word of a name begins at this byte: `Id` in `orderId`, not in `paid`.
+/// Returns `true` if a word of a name begins at byte `at`: `Id` in `orderId`, but not in `paid`.
 fn begins_word(name: &str, at: usize) -> bool {
     let (before, word) = name.split_at(at);
     let follows_other = before.ends_with(|c: char| !c.is_alphanumeric());

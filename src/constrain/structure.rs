@@ -18,18 +18,18 @@ use serde_json::{Map, Value};
 
 use crate::tools::schema::{self, Walk, list};
 
-/// Depth below which the parts of a schema become any JSON value. Published tools are up to 12 levels deep.
+/// Nesting depth below which the parts of a schema become any JSON value. Published tools are up to 12 levels deep.
 const MAX_DEPTH: usize = 24;
 
-/// Longer limits on lists are not enforced: a grammar has a rule for each item.
+/// Maximum length limit of arrays that is enforced; a larger limit is ignored, as a grammar has a rule for each item.
 const MAX_ITEMS: usize = 256;
 
-/// Above this number, values are not listed individually, but replaced by their types: compilers of grammars take
+/// Maximum number of values that are listed individually; more are replaced by their types: compilers of grammars take
 /// seconds for so many, and each of them is examined for every token.
 const MAX_VALUES: usize = 2_000;
 
-/// Longer limits on texts are not enforced: llama.cpp accepts up to 2,000 repetitions in a rule, and only a shorter
-/// limit stops a model that repeats itself.
+/// Maximum length limit of texts that is enforced: llama.cpp accepts up to 2,000 repetitions in a rule, and only a
+/// shorter limit stops a model that repeats itself.
 const MAX_LENGTH: usize = 1_000;
 
 /// The structure of a JSON value.
@@ -41,35 +41,35 @@ pub(super) enum Structure {
     Boolean,
     Integer,
     Number,
-    /// A text of so many characters.
+    /// A text whose length in characters is between these limits.
     Text {
         min: usize,
         max: Option<usize>,
     },
-    /// A time zone, by its name in the tz database.
+    /// A text that is the name of a time zone in the tz database.
     Zone,
-    /// One of these values.
+    /// One of these literal values.
     Literals(Vec<Value>),
     Object {
         /// The members in the order in which they are written.
         members: Vec<StructureMember>,
-        /// The structure of further members; `None` if there are none.
+        /// The structure of the values of further members; `None` if further members are forbidden.
         rest: Option<Box<Structure>>,
     },
     Array {
-        /// The first items, one by one.
+        /// The structures of the first items, one for each.
         first: Vec<Structure>,
-        /// The structure of further items; `None` if there are none.
+        /// The structure of further items; `None` if further items are forbidden.
         rest: Option<Box<Structure>>,
         min: usize,
         max: Option<usize>,
     },
     OneOf(Vec<Structure>),
-    /// Index of a part in [`Structures::named`], to which references lead.
+    /// Reference to a part, by its index in [`Structures::named`].
     Named(usize),
 }
 
-/// A member of an object.
+/// A member of an object: its name, its structure, and `true` if it is required.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct StructureMember {
     pub(super) name: String,
@@ -77,7 +77,7 @@ pub(super) struct StructureMember {
     pub(super) value: Structure,
 }
 
-/// A structure and the parts that it refers to.
+/// A structure and the named parts that it refers to.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Structures {
     pub(super) root: Structure,
@@ -85,12 +85,12 @@ pub(super) struct Structures {
 }
 
 impl Structure {
-    /// Returns the structure of any object.
+    /// Returns the structure of an object with any members.
     fn object() -> Self {
         Structure::Object { members: Vec::new(), rest: Some(Box::new(Structure::Any)) }
     }
 
-    /// Returns the indices of the named parts with which the structure may begin.
+    /// Returns the indices of the named parts that the structure itself may be, directly or in a union.
     fn heads(&self) -> Vec<usize> {
         match self {
             Structure::Named(index) => vec![*index],
@@ -119,7 +119,7 @@ impl Structure {
 }
 
 impl Structures {
-    /// Returns the structure of a schema.
+    /// Returns the structure of a JSON Schema.
     pub(super) fn of(schema: &Value) -> Self {
         let mut reader = StructureReader { walk: Walk::new(schema), waiting: Vec::new(), places: HashMap::new() };
         let root = reader.read(schema, 0);
@@ -133,7 +133,7 @@ impl Structures {
         all
     }
 
-    /// Replaces a part that begins with itself, and so has no end, by any value.
+    /// Replaces each named part that refers to itself without consuming anything by any JSON value.
     fn open_circles(&mut self) {
         for index in 0..self.named.len() {
             let mut seen = vec![false; self.named.len()];
@@ -150,7 +150,8 @@ impl Structures {
         }
     }
 
-    /// Returns the structure of a tool's arguments, which is an object whatever the schema says.
+    /// Returns the structure of a tool's arguments, which is an object whatever the schema demands; any object without
+    /// one.
     pub(super) fn of_arguments(schema: Option<&Value>) -> Self {
         let Some(schema) = schema else { return Structures { root: Structure::object(), named: Vec::new() } };
         if takes_nothing(schema) {
@@ -161,7 +162,7 @@ impl Structures {
         all
     }
 
-    /// Returns the part of a structure that accepts objects.
+    /// Returns the part of a structure that accepts objects; `None` if it accepts none.
     fn object(&self, structure: &Structure, hops: usize) -> Option<Structure> {
         match structure {
             Structure::Object { .. } => Some(structure.clone()),
@@ -181,9 +182,9 @@ impl Structures {
 
 struct StructureReader<'s> {
     walk: Walk<'s>,
-    /// The schemas of the named parts, in order.
+    /// The schemas of the named parts, in the order of their indices.
     waiting: Vec<&'s Value>,
-    /// Indices of the named parts, by the addresses of their schemas.
+    /// Indices of the named parts, by the memory address of their schema.
     places: HashMap<*const Value, usize>,
 }
 
@@ -232,7 +233,7 @@ impl StructureReader<'_> {
         }
     }
 
-    /// Reads the target of a reference, merged with the keywords beside the reference.
+    /// Returns the structure of a reference's target, merged with the keywords beside the reference.
     fn reference(&mut self, members: &Map<String, Value>, depth: usize) -> Structure {
         let shape = ["properties", "required", "allOf", "anyOf", "oneOf", "type", "items", "additionalProperties"];
         let Some(target) = self.walk.target(&Value::Object(members.clone())) else {
@@ -255,7 +256,7 @@ impl StructureReader<'_> {
         Structure::Named(index)
     }
 
-    /// Returns a schema with its `allOf` merged in.
+    /// Returns the schema with the schemas of its `allOf` merged into it.
     fn all_of(&self, members: &Map<String, Value>) -> Value {
         let mut whole = members.clone();
         let parts = whole.shift_remove("allOf");
@@ -279,7 +280,7 @@ impl StructureReader<'_> {
         Value::Object(whole)
     }
 
-    /// Reads the branches of a union, each merged with the keywords beside the union.
+    /// Returns the structure of a union, with each branch merged with the keywords beside the union.
     fn one_of(&mut self, members: &Map<String, Value>, union: &str, depth: usize) -> Structure {
         let mut beside = members.clone();
         let branches = beside.shift_remove(union);
@@ -381,20 +382,21 @@ impl StructureReader<'_> {
     }
 }
 
-/// Prefixes of the names of time zones (the tz database's `tzdata` files `africa` to `southamerica`).
+/// Regions with which the names of time zones begin (the tz database's `tzdata` files `africa` to `southamerica`).
 pub(super) const REGIONS: [&str; 10] = [
     "Africa/", "America/", "Antarctica/", "Arctic/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/",
     "Pacific/",
 ];
 
-/// Returns `true` for a text that may be the name of a time zone. A small model writes only the city unless it is
+/// Returns `true` for a text that begins with a region of time zones. A small model writes only the city unless it is
 /// constrained to begin with a region.
 #[cfg(feature = "agent")]
 pub(crate) fn is_zone(text: &str) -> bool {
     REGIONS.iter().any(|region| text.starts_with(region))
 }
 
-/// Returns `true` if the arguments of a tool have no members: its schema has a list of them, which is empty.
+/// Returns `true` if a tool takes no arguments: its schema has `properties`, which is empty, and nothing that adds
+/// members.
 fn takes_nothing(schema: &Value) -> bool {
     let is_open = ["additionalProperties", "patternProperties", "$ref", "anyOf", "oneOf", "allOf"];
     let lists_none = schema.get("properties").and_then(Value::as_object).is_some_and(Map::is_empty);
@@ -402,13 +404,13 @@ fn takes_nothing(schema: &Value) -> bool {
     lists_none && schema::required(schema).next().is_none() && is_open.iter().all(|key| schema.get(key).is_none())
 }
 
-/// Returns `true` if the schema of a text asks for the name of a time zone in its description.
+/// Returns `true` if the description of a text's schema asks for the name of a time zone.
 fn asks_for_zone(schema: &Value) -> bool {
     let words = schema.get("description").and_then(Value::as_str).unwrap_or_default();
     words.contains("IANA") && words.contains("zone")
 }
 
-/// Returns `true` if a value is of this type, or of one that JSON Schema does not have.
+/// Returns `true` if a value is of the type `name`, or if JSON Schema has no such type.
 fn is_of(value: &Value, name: &str) -> bool {
     match (schema::type_of(value), name) {
         ("integer" | "number", "integer" | "number") => true,
@@ -419,7 +421,7 @@ fn is_of(value: &Value, name: &str) -> bool {
     }
 }
 
-/// Returns the number in a keyword.
+/// Returns the value of a keyword that is a number; `None` if it is missing or not a whole number.
 fn count(schema: &Value, key: &str) -> Option<usize> {
     usize::try_from(schema.get(key)?.as_u64()?).ok()
 }

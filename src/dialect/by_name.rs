@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{Block, Child, ChildRole, Dialect, Shape};
 use crate::tools::Catalog;
 
-/// The content of such a call.
+/// The call that the arguments of a call named after an element contain.
 #[derive(Debug, PartialEq)]
 pub(crate) struct ByName {
     pub(crate) server: Option<String>,
@@ -16,8 +16,8 @@ pub(crate) struct ByName {
     pub(crate) arguments: Value,
 }
 
-/// Returns the call that is in the arguments of a call of `name`, where `name` is an element's and no
-/// known tool's. `None` unless all that is there is a child of the element.
+/// Returns the call inside the arguments of a call named `name`, if `name` is the name of a dialect's element and not
+/// of a known tool. `None` also if the arguments have a key that is not a child of the element.
 pub(crate) fn named_by_element(name: &str, arguments: &Value, catalog: Option<&Catalog>) -> Option<ByName> {
     let block = element(name)?;
     if catalog.is_some_and(|catalog| catalog.knows(name)) {
@@ -45,13 +45,13 @@ pub(crate) fn named_by_element(name: &str, arguments: &Value, catalog: Option<&C
     Some(ByName { server, tool, arguments })
 }
 
-/// Returns the arguments of an element that stands for one tool.
+/// Returns the arguments of an element that denotes one tool: all members except the server's name.
 fn without_server(object: &Map<String, Value>, children: &[Child]) -> Value {
     let is_server = |key: &String| children.iter().any(|child| child.tag == *key && child.role == ChildRole::Server);
     object.iter().filter(|(key, _)| !is_server(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// The dialects of elements. Asking all others would read their files, where none is used.
+/// The dialects whose calls are elements. Searching all dialects would load the files of those that are not in use.
 const OF_ELEMENTS: [Dialect; 1] = [Dialect::UseMcpTool];
 
 fn element(name: &str) -> Option<&'static Block> {

@@ -2,9 +2,9 @@
 
 use super::Dialect;
 
-/// Texts by which a template tells the dialect that it writes, the more particular first.
+/// Texts that occur in a chat template and show the dialect that the template writes, the more specific first.
 ///
-/// Each row is known from the template of the model beside it, as llama.cpp ships them (models/templates).
+/// Each row was found in the template of the model named beside it, as llama.cpp ships them (models/templates).
 const TEMPLATES: &[(&str, Dialect)] = &[
     ("｜DSML｜", Dialect::Invoke),                // DeepSeek V3.2
     ("<arg_key>", Dialect::Glm),                  // GLM 4.6
@@ -21,7 +21,7 @@ const TEMPLATES: &[(&str, Dialect)] = &[
     ("<tool_call>", Dialect::Hermes),             // Hermes 3, Qwen 2.5
 ];
 
-/// Returns the dialect that texts in a chat template tell of.
+/// Returns the native dialect of a model by texts in its chat template, `None` if none of them occurs.
 pub(crate) fn by_template(template: &str) -> Option<Dialect> {
     TEMPLATES.iter().find(|(text, _)| template.contains(text)).map(|(_, dialect)| *dialect)
 }

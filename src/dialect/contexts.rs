@@ -10,14 +10,14 @@ use serde::Deserialize;
 use super::table::{leaked, table};
 use super::{REASONING_MARKS, ReasoningMark};
 
-/// The syntax of a block.
+/// The syntax of the delimiters of a quoting block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockForm {
-    /// From the opener to the closer, both anywhere in a line.
+    /// From the opener to the closer, either of which may be anywhere in a line.
     Anywhere,
-    /// A tag of this name, with attributes or not, that begins its line or ends it, up to its closing
-    /// tag: of HTML (`<`), or of a forum's markup (`[`).
+    /// From a tag at the start or the end of its line to its closing tag, which may be anywhere. The field is the
+    /// bracket of the tag: `<` in HTML, `[` in the markup of forums.
     Tag(char),
     /// From a line that begins with the opener, in any case, to the closer anywhere in a line.
     FromALine,
@@ -25,22 +25,22 @@ pub enum BlockForm {
     Lines,
 }
 
-/// A block that quotes what is in it.
+/// A block whose content is quoted: a call in it is an example and does not run.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct QuotingBlock {
-    /// The opener; of a tag its name.
+    /// The opening delimiter; for [`BlockForm::Tag`] the name of the tag.
     #[serde(deserialize_with = "leaked")]
     pub open: &'static str,
-    /// The closer; of a tag its name.
+    /// The closing delimiter; for [`BlockForm::Tag`] the name of the tag.
     #[serde(deserialize_with = "leaked")]
     pub close: &'static str,
-    /// The syntax of both.
+    /// The syntax of the delimiters.
     pub form: BlockForm,
-    /// `true` if it is a comment.
+    /// `true` if the block is a comment.
     #[serde(default)]
     pub is_comment: bool,
-    /// The format that the block is from, and where that is documented.
+    /// The format that defines the block, and its documentation.
     pub source: &'static str,
 }
 
@@ -56,7 +56,7 @@ const AROUND_CALLS: &[&str] = &[
     "output", "response", "think", "thinking", "tool", "tool_call", "tool_calls", "tools",
 ];
 
-/// Returns `true` if an element of this name says nothing of a call in it.
+/// Returns `true` if an element of this name does not show that a call inside it is an example.
 pub(crate) fn names_no_element(name: &str) -> bool {
     let mut known = HTML_UNCLOSED.iter().chain(AROUND_CALLS);
     let is_mark =
@@ -64,11 +64,11 @@ pub(crate) fn names_no_element(name: &str) -> bool {
     name.contains("//") || known.any(|known| known.eq_ignore_ascii_case(name)) || REASONING_MARKS.iter().any(is_mark)
 }
 
-/// All of them. Heredocs, whose closer is a word of their own, are read in `parse/text/blocks.rs`, and
-/// triple quotes in `parse/text/context/lines.rs`; `<pre>` and `<code>` are fences.
+/// All quoting blocks. Heredocs, whose closer is a word of their own, are read in `parse/text/blocks.rs`, and
+/// triple quotes in `parse/text/context/lines.rs`; `<pre>` and `<code>` are handled as fences.
 pub static QUOTING_BLOCKS: LazyLock<Box<[QuotingBlock]>> = LazyLock::new(|| table!("quoting_blocks"));
 
-/// Beginnings of a comment's line: a call right after one is a part of the comment.
+/// Beginnings of a comment's line: a call right after one is part of the comment.
 pub(crate) const COMMENT_SIGNS: &[&str] = &["//", "#", "--", ";", ";;", "%", "REM", "rem"];
 
 #[cfg(test)]

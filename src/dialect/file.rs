@@ -10,29 +10,29 @@ use super::header::HeaderPiece;
 use super::spec::{Announcer, Block, CallKeys, LineMarker, MarkedJson, Named, NamedArguments, NamedCall};
 use super::spec::{Group, React, Shape, Spec, Wrapper, is_mark};
 
-/// Bytes of a dialect's file at most.
+/// Maximum size in bytes of a dialect file.
 pub const MAX_FILE: usize = 64 << 10;
 
-/// Bytes of one literal text in a dialect's file at most.
+/// Maximum length in bytes of one literal text in a dialect file.
 pub const MAX_TEXT: usize = 96;
 
-/// Rows of one list in a dialect's file at most.
+/// Maximum number of rows of one list in a dialect file.
 pub const MAX_ROWS: usize = 64;
 
-/// Pieces of one header at most.
+/// Maximum number of pieces of one call header in a dialect file.
 const MAX_PIECES: usize = 48;
 
-/// Bytes of a dialect's name at most.
+/// Maximum length in bytes of a dialect's name.
 const MAX_NAME: usize = 32;
 
-/// A dialect's file that cannot be used.
+/// The error of a dialect file that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the dialect cannot be used: `{path}`: {problem}")]
 #[non_exhaustive]
 pub struct DialectError {
-    /// The place in the file, as `calls[0].header`; `.` for all of it.
+    /// Path of the faulty value in the file, as `calls[0].header`; `.` for the whole file.
     pub path: String,
-    /// The problem there, and what is expected.
+    /// The problem of that value, and what is expected.
     pub problem: String,
 }
 
@@ -42,7 +42,7 @@ impl DialectError {
     }
 }
 
-/// A shape whose code knows all that there is to know.
+/// A built-in reader for calls whose syntax is defined in code rather than in the file.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum NamedReader {
@@ -51,12 +51,12 @@ enum NamedReader {
     Json,
 }
 
-/// A file as it is written.
+/// The JSON of a dialect file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     name: String,
-    /// The document that defines the syntax; for readers of the file.
+    /// The document that defines the syntax, for readers of the file; ignored.
     #[serde(default, rename = "source")]
     _source: String,
     #[serde(default)]
@@ -80,7 +80,7 @@ struct File {
     name_line: bool,
 }
 
-/// Lines that announce calls and the answer.
+/// The lines that announce calls and the answer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LineFields {
@@ -88,7 +88,7 @@ struct LineFields {
     answer: LineMarker,
 }
 
-/// The dialect's own keys in an object that is a call.
+/// The dialect's own keys in a JSON object that is a call.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Keys {
@@ -97,12 +97,12 @@ struct Keys {
     server: Option<String>,
 }
 
-/// Reads the file of one of our own dialects.
+/// Reads the file of one of the program's own dialects, without checking its limits.
 pub(super) fn own(text: &str) -> Result<Spec, DialectError> {
     parsed(text).map(File::into_spec)
 }
 
-/// Reads a file that may be anybody's.
+/// Reads a dialect file from an untrusted source, and checks its limits.
 pub(super) fn foreign(text: &str) -> Result<Spec, DialectError> {
     if text.len() > MAX_FILE {
         return Err(DialectError::at(".", format!("the file has {} bytes: at most {MAX_FILE} are read", text.len())));
@@ -202,7 +202,7 @@ impl File {
     }
 }
 
-/// Checks each row of a list, whose path is that of the list and its number.
+/// Applies `check` to each row of a list, with the path of the row; an error if the list has more than [`MAX_ROWS`].
 fn rows<T>(list: &str, rows: &[T], check: impl Fn(&T, &str) -> Result<(), DialectError>) -> Result<(), DialectError> {
     if rows.len() > MAX_ROWS {
         return Err(DialectError::at(list, format!("{} rows: at most {MAX_ROWS} are read", rows.len())));
@@ -210,7 +210,7 @@ fn rows<T>(list: &str, rows: &[T], check: impl Fn(&T, &str) -> Result<(), Dialec
     rows.iter().enumerate().try_for_each(|(at, row)| check(row, &format!("{list}[{at}]")))
 }
 
-/// A word: of a tag, of a key, of a type.
+/// Checks a word that is the name of a tag, key or type: its characters and its length.
 fn check_word(word: &str, path: &str) -> Result<(), DialectError> {
     let in_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
     if word.is_empty() || word.len() > MAX_TEXT || !word.chars().all(in_word) {
@@ -219,7 +219,7 @@ fn check_word(word: &str, path: &str) -> Result<(), DialectError> {
     Ok(())
 }
 
-/// A literal text that a call or a group begins or ends with.
+/// Checks a literal text that a call or a group begins or ends with.
 fn check_delimiter(text: &str, path: &str) -> Result<(), DialectError> {
     let begins = "expected a text that begins with `<` or `[` and has at least two more characters";
     // Text is held wherever it may begin a delimiter, and the lexicon looks only at these two characters.
@@ -229,7 +229,7 @@ fn check_delimiter(text: &str, path: &str) -> Result<(), DialectError> {
     check_text(text, path)
 }
 
-/// A text that counts at a line's start alone.
+/// Checks a literal text that is recognised only at the start of a line.
 fn check_start(text: &str, path: &str) -> Result<(), DialectError> {
     let is_plain = |c: char| c.is_ascii() && !c.is_whitespace() && c != '{' && c != '"';
     if text.len() < 3 || text.chars().take_while(|c| is_plain(*c)).count() < 2 {
@@ -239,7 +239,7 @@ fn check_start(text: &str, path: &str) -> Result<(), DialectError> {
     check_text(text, path)
 }
 
-/// A literal text in any place.
+/// Checks any literal text: its length, and that it has no control characters.
 fn check_text(text: &str, path: &str) -> Result<(), DialectError> {
     if text.len() > MAX_TEXT {
         return Err(DialectError::at(path, format!("{} bytes: at most {MAX_TEXT} are read", text.len())));
@@ -283,7 +283,7 @@ fn check_call(call: &NamedCall, path: &str) -> Result<(), DialectError> {
     if call.close.is_empty() && !is_open { Ok(()) } else { check_delimiter(&call.close, &format!("{path}.close")) }
 }
 
-/// `may_be_word`: it may begin with a word, at a line's start.
+/// Checks the header of a call or of a parameter's tag. `may_be_word`: it may begin with a word at a line's start.
 fn check_header(pieces: &[HeaderPiece], may_be_word: bool, path: &str) -> Result<(), DialectError> {
     match pieces.first() {
         Some(HeaderPiece::Text(text)) if may_be_word && !is_mark(text) => check_start(text, path)?,
@@ -322,7 +322,7 @@ fn check_header(pieces: &[HeaderPiece], may_be_word: bool, path: &str) -> Result
     Ok(())
 }
 
-/// Keys of an object of any family, whatever announces it.
+/// Keys that name the tool in an object that is a call, in any dialect.
 const TOOL: &[&str] = &["name", "tool_name", "tool", "function_name", "functionName", "recipient_name"];
 const ARGUMENTS: &[&str] = &[
     "arguments", "parameters", "args", "params", "input", "tool_input", "tool_arguments", "tool_args", "function_args",
@@ -331,7 +331,7 @@ const ARGUMENTS: &[&str] = &[
 const SERVER: &[&str] = &["server_name", "server"];
 
 impl Keys {
-    /// Returns the dialect's own keys, then those of any family.
+    /// Returns the dialect's own keys, then those that every dialect accepts.
     fn all(&self) -> CallKeys {
         let with = |own: &Option<String>, all: &[&str]| {
             let others = all.iter().filter(|key| own.as_deref() != Some(**key)).map(|key| (*key).to_owned());

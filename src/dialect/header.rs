@@ -17,31 +17,31 @@
 
 use serde::{Deserialize, Deserializer, de::Error};
 
-/// Part of an opener that holds a name.
+/// A piece of the header of a call or of a parameter's tag.
 ///
 /// In a [`Text`](HeaderPiece::Text) of special tokens `｜` also stands for `|`, and
 /// `▁` for `_`, `\_` or a space, as models and servers spell them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HeaderPiece {
-    /// This very text.
+    /// This literal text.
     Text(String),
-    /// This very text, if it is there.
+    /// This literal text, which may be missing.
     Maybe(String),
-    /// White space, if any.
+    /// White space, which may be missing.
     Space,
-    /// A name: of the tool, or of the parameter.
+    /// The name of the tool, or of the parameter in a tag.
     Name,
-    /// The `:` and the number after a name, if they are there.
+    /// A `:` and a number after the name, which may be missing.
     Index,
-    /// A word that says nothing that a call needs.
+    /// A word that is ignored, such as a call's id.
     Id,
-    /// A single or double quotation mark, the second the same as the first.
+    /// A single or double quotation mark; the second one in a header is the same as the first.
     Quote,
-    /// Any number of these characters.
+    /// Any number, zero included, of characters of this set.
     Any(String),
-    /// One of these characters.
+    /// One character of this set.
     OneOf(String),
-    /// Attributes before the one that holds the name, each with the space after it.
+    /// Attributes before the one whose value is the name, each with the space after it.
     Before,
     /// The rest of a tag: further attributes and its `>`.
     Attributes,
@@ -50,7 +50,7 @@ pub enum HeaderPiece {
 const PLACEHOLDERS: &str = "{name}, {_}, {quote}, {index}, {id}, {attributes}, {attributes>}, {maybe:…}, {any:…}, \
                             {one:…} and {}; a brace itself is written twice";
 
-/// Reads a header, for serde.
+/// Deserialises a header from its text form, for serde.
 pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<HeaderPiece>, D::Error> {
     let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
     pieces(&text).map_err(D::Error::custom)
@@ -84,7 +84,7 @@ fn pieces(header: &str) -> Result<Vec<HeaderPiece>, String> {
     Ok(pieces)
 }
 
-/// Returns the piece that a placeholder denotes; `None` if it only separates two texts.
+/// Returns the piece that a placeholder denotes; `None` for `{}`, which only separates two texts.
 fn piece(placeholder: &str) -> Result<Option<HeaderPiece>, String> {
     let (word, of) = placeholder.split_once(':').map_or((placeholder, ""), |(word, of)| (word, of));
     Ok(Some(match (word, of) {

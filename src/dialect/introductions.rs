@@ -11,102 +11,103 @@ use serde::{Deserialize, Serialize};
 use super::Lang;
 use super::table::{leaked, read};
 
-/// The lines of one language, as the templates name them.
+/// The lines of one language that introduce forms, examples and results in the prompt, under the names of the
+/// templates.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Introductions {
-    /// Introduces the form of a call (`use_mcp_tool`).
+    /// Line that introduces the form of a call (`use_mcp_tool`).
     pub(crate) form: &'static str,
-    /// The same for tags with the name of the tool (`tool_tag`).
+    /// Line that introduces the form of a call whose tag is the name of the tool (`tool_tag`).
     pub(crate) tag_form: &'static str,
-    /// Introduces an example.
+    /// Line that introduces an example.
     pub(crate) example: &'static str,
-    /// Introduces an example of a call, beside one of an answer.
+    /// Line that introduces an example of a call, beside an example of an answer.
     pub(crate) call: &'static str,
-    /// Introduces an example of an answer.
+    /// Line that introduces an example of an answer.
     pub(crate) answer: &'static str,
-    /// Introduces the form that reads a resource.
+    /// Line that introduces the form of a call that reads a resource.
     pub(crate) read: &'static str,
-    /// Introduces a mistake that a model wrote.
+    /// Line that introduces a faulty call as the model wrote it.
     pub(crate) written: &'static str,
-    /// Introduces the same call without the mistake.
+    /// Line that introduces the corrected version of a faulty call.
     pub(crate) correct: &'static str,
-    /// Introduces an answer that fits a schema.
+    /// Line that introduces an example of an answer that fits a schema.
     pub(crate) output: &'static str,
-    /// The beginning of the line with an example's question, with the call right after it.
+    /// Beginning of the line with an example's question, which the call follows directly.
     pub(crate) question: &'static str,
-    /// Introduces the results of calls, in earlier versions of the prompt.
+    /// Line that introduced the results of calls in earlier versions of the prompt.
     pub(crate) results: &'static str,
-    /// Introduces one result in the compact style; without the colon.
+    /// Beginning of the line that introduces one result in the compact style, without its colon.
     pub(crate) result: &'static str,
-    /// Introduces the calls that were made before.
+    /// Line that introduces the calls that were made earlier.
     pub(crate) earlier: &'static str,
-    /// Introduces the calls that the user was shown.
+    /// Line that introduces the calls of display-only tools, which were shown to the user.
     pub(crate) shown: &'static str,
-    /// Introduces the user's request, before results in the compact style.
+    /// Line that introduces the user's request, before results in the compact style.
     pub(crate) asked: &'static str,
-    /// Introduces the mistake of a call, in the compact style.
+    /// Line that introduces the error message of a call, in the compact style.
     pub(crate) wrong: &'static str,
-    /// Introduces what a call lacks, in the compact style.
+    /// Line that introduces the arguments that a call lacks, in the compact style.
     pub(crate) incomplete: &'static str,
-    /// Introduces a call that asks for a tool's parameters; the tool's name follows, then a colon.
+    /// Beginning of the line that introduces a call of `describe_tool`; the tool's name follows, then a colon.
     pub(crate) describe: &'static str,
-    /// Introduces a call that looks for tools, in the same way.
+    /// Beginning of the line that introduces a call of `find_tool`; its argument follows, then a colon.
     pub(crate) find: &'static str,
-    /// Introduces a call that reads on in a long result.
+    /// Line that introduces a call that reads on in a long result.
     #[serde(deserialize_with = "leaked")]
     pub(crate) read_on: &'static str,
     /// The sentence after results in the compact style, which asks for the next step.
     pub(crate) next: &'static str,
 }
 
-/// The words that introduce examples, as in the file.
+/// The phrases around calls and examples, as `prompts/introductions.json` has them.
 #[derive(Debug, Deserialize)]
 struct Words {
-    /// The lines of our prompts.
+    /// The English lines of the program's own prompts.
     en: Introductions,
     zh: Introductions,
-    /// Wordings of earlier prompts, and what other prompts use alone on its line.
+    /// Lines of earlier prompts and of other programs' prompts that introduce an example if they are the whole line.
     #[serde(borrow)]
     further: Box<[&'static str]>,
-    /// Beginnings of a sentence that ends with a colon and introduces an example, in small letters.
+    /// Beginnings of a sentence that ends with a colon and introduces an example, in lower case.
     #[serde(borrow)]
     shows: Box<[&'static str]>,
-    /// Phrases in such a line that forbid running what follows, or say in its midst that it is an example.
+    /// Phrases that forbid running the call after the line, or that call it an example in the midst of the line.
     #[serde(borrow)]
     forbids: Box<[&'static str]>,
-    /// Beginnings of a sentence with which a model announces what it does itself.
+    /// Beginnings of a sentence in which a model announces what it does itself.
     #[serde(borrow)]
     begins_announcing: Box<[&'static str]>,
-    /// The same, anywhere in the sentence.
+    /// Phrases anywhere in a sentence in which a model announces what it does itself.
     #[serde(borrow)]
     announces: Box<[&'static str]>,
-    /// Words of a sentence about a call that is shown, only proposed, or another's.
+    /// Phrases of a sentence about a call that is shown, only proposed, or another's.
     #[serde(borrow)]
     hedges: Box<[&'static str]>,
-    /// Words that deny, of which one and one of `runs` in a clause say that nothing is run.
+    /// Words of negation: one of them and one of `runs` in the same clause say that nothing is run.
     #[serde(borrow)]
     negations: Box<[&'static str]>,
     #[serde(borrow)]
     runs: Box<[&'static str]>,
-    /// Last words of a line before its colon, after which another's words follow.
+    /// Last words of a line before its colon if text that somebody else wrote follows.
     #[serde(borrow)]
     reports: Box<[&'static str]>,
-    /// Words of a line before its colon that introduces a form, another's words, or what is wrong, unless it announces an
-    /// act.
+    /// Phrases in a line that ends with a colon and introduces a form, another's words or an error, unless the line
+    /// also announces an act.
     #[serde(borrow)]
     labels: Box<[&'static str]>,
-    /// Beginnings of a line that speaks of the call right before it.
+    /// Beginnings of a line after a call that speaks of that call and withdraws it.
     #[serde(borrow)]
     takes_back: Box<[&'static str]>,
 }
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| read(include_str!("../../prompts/introductions.json")));
 
-/// Bytes by which a line is known that is longer than what is kept of one.
+/// Number of bytes at the end of a known line that are compared where only the end of a line is buffered.
 const KNOWN_BY: usize = 96;
 
 impl Introductions {
-    /// Returns all of them.
+    /// Returns the lines of all languages.
     fn all() -> [&'static Introductions; 2] {
         [&WORDS.en, &WORDS.zh]
     }
@@ -126,8 +127,9 @@ impl Introductions {
         [form, tag_form, example, call, answer, read, written, correct, output, read_on]
     }
 
-    /// Returns the texts that results follow in our prompts, each with `true` if a message that begins so begins with a
-    /// result: the word of the compact style may begin an answer.
+    /// Returns the texts that results follow in the program's prompts. The boolean is `true` if a message that begins
+    /// with the text begins with a result; it is `false` for the words of the compact style, with which an answer may
+    /// begin.
     pub(crate) fn results() -> impl Iterator<Item = (&'static str, bool)> {
         let words = [("Result:", false), ("Result of ", false), ("结果：", false), ("结果（", false)];
         let lines = Introductions::all()
@@ -137,9 +139,9 @@ impl Introductions {
     }
 }
 
-/// Returns `true` if a line introduces an example; `line` is its last bytes, and all of it if `is_whole`.
+/// Returns `true` if a line introduces an example; `line` is its last bytes, or all of it if `is_whole`.
 ///
-/// Emphasis around it and a heading's sign before it are ignored.
+/// Emphasis around the line, and `#` or `>` before it, are ignored.
 pub(crate) fn introduces_example(line: &[u8], is_whole: bool) -> bool {
     let skipped = line.iter().take_while(|byte| (0x80..0xc0).contains(*byte)).count();
     let Ok(line) = std::str::from_utf8(&line[skipped..]) else { return false };
@@ -169,22 +171,22 @@ fn shows_example(line: &str) -> bool {
         || WORDS.forbids.iter().any(|words| line.contains(words))
 }
 
-/// Doubt about a call by the line before it.
+/// The doubt about a call that the line before it raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Doubt {
-    /// Nothing against it.
+    /// No doubt.
     #[default]
     None,
-    /// It may be shown, if prose follows it.
+    /// The call may be an example if prose follows it.
     IfProseFollows,
-    /// It may not be meant.
+    /// The call may not be meant to run.
     Certain,
 }
 
-/// Returns what the line before a call, of which these are the last bytes, says of the call. It puts the call in doubt if
-/// it asks, speaks of an example, a proposal or another's call, or says that nothing is run. If it is no finished sentence
-/// and does not announce what the model does itself, the call may be shown. After an earlier call nothing but an
-/// announcement is free of doubt, since the text may be what the model takes for the result; a label may be either.
+/// Returns the doubt about a call that the line before it raises; `line` is its last bytes. The doubt is certain if the
+/// line asks, speaks of an example, a proposal or another's call, or says that nothing is run. An unfinished sentence
+/// that does not announce what the model does itself raises doubt if prose follows the call. After an earlier call only
+/// an announcement or a label is free of certain doubt, since the text may be what the model takes for the result.
 pub(crate) fn doubt_before(line: &[u8], follows_call: bool) -> Doubt {
     let line = lower(line);
     let line = line.trim_end();
@@ -221,8 +223,8 @@ pub(crate) fn doubt_before(line: &[u8], follows_call: bool) -> Doubt {
     }
 }
 
-/// Returns `true` if the line after a call, of which these are the first bytes, takes it back: it speaks of the call
-/// itself, asks, or goes on with the sentence that the call is in.
+/// Returns `true` if the line after a call, of which `line` is the first bytes, withdraws it: the line speaks of the
+/// call itself, asks, or continues the sentence that contains the call.
 pub(crate) fn takes_back_call(line: &[u8]) -> bool {
     let line = lower(line);
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '#' | '>'));
@@ -240,17 +242,17 @@ pub(crate) fn takes_back_call(line: &[u8]) -> bool {
     line.starts_with('(') || rest.starts_with(['?', '？', '؟']) || takes_back()
 }
 
-/// Signs of lines that say nothing: rules, the end of a fence, the sign of a list's item.
+/// Characters of lines without words that raise no doubt: rules, the end of a fence, the marker of a list item.
 const RULES: [char; 8] = ['-', '=', '*', '_', '~', '`', '#', '•'];
 
-/// Headings of another's turn.
+/// Headings of a turn that is not the model's.
 const OTHERS: [&str; 4] = ["user", "human", "用户", "人类"];
 
 fn is_sentence_end(c: char) -> bool {
     matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？' | '؟' | '।')
 }
 
-/// A line in small letters, without what is left of a character that was cut.
+/// Returns a line in lower case, without the rest of a character that was cut at its start.
 fn lower(line: &[u8]) -> String {
     let skipped = line.iter().take_while(|byte| (0x80..0xc0).contains(*byte)).count();
     match std::str::from_utf8(&line[skipped..]) {
@@ -260,7 +262,7 @@ fn lower(line: &[u8]) -> String {
     }
 }
 
-/// Returns the characters that end sentences, with their places: a point in a name or a number does not.
+/// Returns the characters that end sentences, with their offsets; a full stop in a name or a number is not one.
 fn sentence_ends(line: &str) -> impl DoubleEndedIterator<Item = (usize, char)> {
     let is_last = |after: Option<&u8>| matches!(after, None | Some(b' ' | b'\t' | b'"' | b')' | b'*'));
     let may_end = line.bytes().enumerate().filter(|(_, byte)| MAY_END[usize::from(*byte)]);
@@ -269,23 +271,23 @@ fn sentence_ends(line: &str) -> impl DoubleEndedIterator<Item = (usize, char)> {
     ends.filter(move |(at, c)| !c.is_ascii() || is_last(line.as_bytes().get(at + 1)))
 }
 
-/// Returns the last sentence of a line, without its end and what marks its beginning.
+/// Returns the last sentence of a line, without the full stop at its end and the ASCII symbols before it.
 fn last_sentence(line: &str) -> &str {
     let line = line.trim_end_matches(is_sentence_end);
     let start = sentence_ends(line).next_back().map_or(0, |(at, c)| at + c.len_utf8());
     line[start..].trim_start_matches(|c: char| !c.is_alphanumeric() && c.is_ascii())
 }
 
-/// The phrases of a sentence.
+/// The classes of phrases that occur in a sentence.
 #[derive(Debug, Default)]
 struct Phrased {
-    /// It asks, speaks of an example or another's call, or says that nothing is run.
+    /// The sentence speaks of an example or another's call, or says that nothing is run.
     is_doubtful: bool,
-    /// It announces what the model does itself.
+    /// The sentence announces what the model does itself.
     announces: bool,
-    /// Before a colon it introduces a form, another's words, or what is wrong.
+    /// The sentence, if it ends with a colon, introduces a form, another's words or an error.
     labels: bool,
-    /// After a call it speaks of that.
+    /// The sentence, if it follows a call, withdraws it.
     takes_back: bool,
 }
 
@@ -317,7 +319,7 @@ impl Phrased {
 
 const DOING: &str = "ing";
 
-/// The list that a phrase is in.
+/// The list of [`Words`] that a phrase belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PhraseKind {
     Hedges,
@@ -329,28 +331,29 @@ enum PhraseKind {
     TakesBack,
 }
 
-/// Words of one of the lists.
+/// One phrase of the lists.
 struct Phrase {
     words: &'static str,
-    /// Their [`lead`].
+    /// Hash key of the phrase's beginning; see [`lead`].
     lead: u32,
     kind: PhraseKind,
-    /// The one before it that begins alike, as [`Phrases::last`] names it.
+    /// The previous phrase in the same slot, as its index plus one; 0 if there is none.
     before: u16,
 }
 
 impl Phrase {
-    /// Returns `true` if a text begins with these words and, unless they put in doubt or run something, no letter follows.
+    /// Returns `true` if a text begins with the phrase. Unless the phrase is a hedge or of `runs`, no letter may follow
+    /// it.
     fn begins(&self, text: &str) -> bool {
         let may_go_on = matches!(self.kind, PhraseKind::Hedges | PhraseKind::Runs);
         text.strip_prefix(self.words).is_some_and(|rest| may_go_on || !goes_on(self.words, rest))
     }
 }
 
-/// The phrases of all lists, which are looked for at once.
+/// The phrases of all lists, indexed so that one pass over a text finds them.
 struct Phrases {
     all: Vec<Phrase>,
-    /// The place after the last phrase in `all` by the [`slot`] of its lead; 0 where there is none.
+    /// Index plus one of the last phrase in `all`, by the [`slot`] of its lead; 0 where there is none.
     last: Vec<u16>,
 }
 
@@ -376,7 +379,7 @@ static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
 });
 
 impl Phrases {
-    /// Tells `found` the places and kinds of the phrases in a text, each from the beginning of a word on.
+    /// Calls `found` with the offset and kind of each phrase in a text that begins at the beginning of a word.
     fn in_text(&self, text: &str, mut found: impl FnMut(usize, PhraseKind)) {
         let mut at = 0;
         while let Some(rest @ [_, ..]) = text.as_bytes().get(at..) {
@@ -398,7 +401,7 @@ impl Phrases {
     }
 }
 
-/// Returns the length of the word with other letters than ASCII's that a text begins with, or of its first character.
+/// Returns the length of the non-ASCII word at the start of a text, or of its first character if that is no letter.
 fn to_next_word(text: &str) -> usize {
     match text.find(|c| !is_spaced(c)) {
         Some(0) => text.chars().next().map_or(0, char::len_utf8),
@@ -406,11 +409,11 @@ fn to_next_word(text: &str) -> usize {
     }
 }
 
-/// The number of slots. Few words have the slot of a phrase that they do not begin.
+/// Number of slots of the hash table; large, so that few words share the slot of a phrase.
 const SLOTS: usize = 1 << 12;
 
-/// Returns how a text begins: its first four bytes, without the letters after a character that is no letter of ASCII.
-/// After a phrase of two or three bytes no letter follows.
+/// Returns the hash key of the beginning of a text: its first four bytes, where ASCII bytes after the second one that
+/// are not letters count as zero.
 fn lead(text: &[u8]) -> u32 {
     let [first, second, third, fourth] = match *text {
         [first, second, third, fourth, ..] => [first, second, third, fourth],
@@ -430,13 +433,13 @@ fn slot(lead: u32) -> usize {
     (lead.wrapping_mul(0x9e37_79b1) >> (32 - SLOTS.ilog2())) as usize
 }
 
-/// ASCII letters and digits.
+/// Table that is `true` for the ASCII letters and digits.
 static IS_LETTER: [bool; 256] = bytes_of(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
-/// The bytes that a character which [ends a sentence](is_sentence_end) begins with.
+/// Table that is `true` for the first UTF-8 bytes of the characters that [end a sentence](is_sentence_end).
 static MAY_END: [bool; 256] = bytes_of(b".!?\xd8\xe0\xe2\xe3\xef");
 
-/// Returns a table of these bytes.
+/// Returns a table that is `true` for the given bytes.
 const fn bytes_of(bytes: &[u8]) -> [bool; 256] {
     let (mut table, mut at) = ([false; 256], 0);
     while at < bytes.len() {
@@ -446,19 +449,19 @@ const fn bytes_of(bytes: &[u8]) -> [bool; 256] {
     table
 }
 
-/// Returns `true` if the last of the words goes on in the text after them.
+/// Returns `true` if the last word of `words` continues in the text after it.
 fn goes_on(words: &str, after: &str) -> bool {
     words.ends_with(is_spaced) && after.starts_with(is_spaced)
 }
 
-/// Returns `true` for letters and digits of writing that puts spaces between words.
+/// Returns `true` for letters and digits of scripts that put spaces between words.
 fn is_spaced(c: char) -> bool {
     c.is_alphanumeric() && c < '\u{2e80}'
 }
 
-/// Returns `true` if a line, after its indent, begins as the question of an example does.
+/// Returns `true` if a line, given without its indent, begins as the question of an example in the prompt does.
 ///
-/// `Question:` alone, as other prompts have it, introduces nothing.
+/// `Question:` of other prompts introduces nothing.
 pub(crate) fn asks_as_example(line: &[u8]) -> bool {
     let asks = |set: &&Introductions| {
         let question = set.question.as_bytes();

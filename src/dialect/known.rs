@@ -62,11 +62,11 @@ pub enum Dialect {
     Loaded(LoadedDialect),
 }
 
-/// The dialects of this program and their files, in order of precedence.
+/// Defines the built-in dialects from their variants and files, in order of precedence.
 macro_rules! dialects {
     ($($dialect:ident => $file:literal),+ $(,)?) => {
         impl Dialect {
-            /// The dialects of this program, in order of precedence.
+            /// The built-in dialects, in order of precedence.
             pub const ALL: &'static [Dialect] = &[$(Dialect::$dialect),+];
 
             /// Returns the data of the dialect's file; not a part of the API.
@@ -116,9 +116,9 @@ fn own(file: &str) -> Spec {
 }
 
 impl Dialect {
-    /// Returns the dialect that a file describes: `docs/dialects.md` says how one is written. The parser reads its calls if
-    /// its [`DialectSet`](super::DialectSet) contains it; [`AUTO`](super::DialectSet::AUTO) does not. A later
-    /// dialect takes the name of an earlier one.
+    /// Returns the dialect that a file describes; `docs/dialects.md` defines the format. The parser reads its calls if
+    /// its [`DialectSet`](super::DialectSet) contains it; [`AUTO`](super::DialectSet::AUTO) does not. If two files have
+    /// the same name, the name denotes the dialect of the later one.
     ///
     /// ```
     /// use toolgraft::dialect::{DialectSet, write_call};
@@ -137,40 +137,40 @@ impl Dialect {
     /// ```
     ///
     /// # Errors
-    /// A file that cannot be used, with the place in it; one of a name that this program has; and one more
-    /// than [`MAX_LOADED`](super::MAX_LOADED).
+    /// The file cannot be used (the error has the path in it), its name is that of a built-in dialect, or
+    /// [`MAX_LOADED`](super::MAX_LOADED) other files were loaded before.
     pub fn from_json(text: &str) -> Result<Dialect, DialectError> {
         loaded::load(text, Dialect::ALL.iter().map(|own| own.name())).map(Dialect::Loaded)
     }
 
-    /// Returns the dialects that were read from files, and those of this program, in order of precedence.
+    /// Returns the dialects that were loaded from files, then the built-in ones, in order of precedence.
     pub fn known() -> impl Iterator<Item = Dialect> {
         Dialect::loaded().chain(Dialect::ALL.iter().copied())
     }
 
-    /// Returns the dialects that were read from files, the first one first.
+    /// Returns the dialects that were loaded from files, in the order in which they were loaded.
     pub(crate) fn loaded() -> impl DoubleEndedIterator<Item = Dialect> {
         loaded::all().map(Dialect::Loaded)
     }
 
-    /// Returns the dialects that the prompt teaches in words of their own; of any other it shows an example,
+    /// Returns the dialects that have a prompt template of their own; any other is taught by an example alone,
     /// which is enough for a model that was trained on it.
     pub fn taught() -> impl Iterator<Item = Dialect> {
         Dialect::ALL.iter().copied().filter(|dialect| dialect.spec().template.is_some())
     }
 
-    /// Returns `true` if something announces its calls; else they are known by their tools' names alone.
+    /// Returns `true` if a marker announces the dialect's calls; else they are recognised by known tools' names alone.
     pub(crate) fn has_marker(self) -> bool {
         use super::spec::Shape;
         !matches!(self.spec().shape, Shape::Python | Shape::Json(_))
     }
 
-    /// Name on the command line, in recordings and in `extract`.
+    /// Returns the dialect's name on the command line, in recordings and in the output of `extract`.
     pub fn name(self) -> &'static str {
         &self.spec().name
     }
 
-    /// Returns its bit in a [`DialectSet`].
+    /// Returns the dialect's bit in a [`DialectSet`].
     fn bit(self) -> u64 {
         match self {
             Dialect::Loaded(loaded) => 1 << (OWN_BITS + loaded.slot()),
@@ -180,7 +180,7 @@ impl Dialect {
     }
 }
 
-/// Bits of a [`DialectSet`] for the dialects of this program.
+/// Number of bits of a [`DialectSet`] for the built-in dialects.
 const OWN_BITS: usize = u64::BITS as usize - MAX_LOADED;
 
 const _: () = assert!(Dialect::ALL.len() <= OWN_BITS, "each dialect has a bit of its own");
@@ -203,7 +203,7 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// A name that is no dialect's.
+/// The error for a name that is not a dialect's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "unknown dialect {found:?}: expected `auto` or some of {} joined by commas; one of a file is known once the file is read",
@@ -211,7 +211,7 @@ impl fmt::Display for Dialect {
 )]
 #[non_exhaustive]
 pub struct UnknownDialect {
-    /// The name.
+    /// The unknown name.
     pub found: String,
 }
 
@@ -235,36 +235,36 @@ impl FromStr for Dialect {
 pub struct DialectSet(u64);
 
 impl DialectSet {
-    /// Every dialect of this program (`auto`); those that were read from files are added by name.
+    /// Every built-in dialect (`auto`); dialects loaded from files are added by name.
     pub const AUTO: DialectSet = DialectSet((1 << Dialect::ALL.len()) - 1);
 
-    /// No dialect: everything is text.
+    /// The empty set: no text is read as a call.
     pub const NONE: DialectSet = DialectSet(0);
 
-    /// Returns `true` if the set holds `dialect`.
+    /// Returns `true` if the set contains `dialect`.
     pub fn contains(self, dialect: Dialect) -> bool {
         self.0 & dialect.bit() != 0
     }
 
-    /// The set with `dialect` in it.
+    /// Returns the set with `dialect` added.
     #[must_use]
     pub fn with(self, dialect: Dialect) -> Self {
         DialectSet(self.0 | dialect.bit())
     }
 
-    /// The set with all of `others` in it.
+    /// Returns the set with all dialects of `others` added.
     #[must_use]
     pub fn and(self, others: DialectSet) -> Self {
         DialectSet(self.0 | others.0)
     }
 
-    /// Returns the dialects of the set in order of precedence: those of files first.
+    /// Returns the dialects of the set in order of precedence: those loaded from files first.
     pub fn iter(self) -> impl Iterator<Item = Dialect> {
         Dialect::known().filter(move |d| self.contains(*d))
     }
 }
 
-/// As text: `auto`, or names joined by commas.
+/// Serialises the set as text: `auto`, or names joined by commas.
 impl Serialize for DialectSet {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

@@ -9,23 +9,23 @@ use std::sync::OnceLock;
 use super::file::{self, DialectError};
 use super::spec::Spec;
 
-/// Different files that one program reads at most.
+/// Maximum number of different dialect files that one program can load.
 pub const MAX_LOADED: usize = 40;
 
-/// A dialect that was read from a file, by its number in the order in which files were read.
+/// A dialect that was loaded from a file, by its number in the order of loading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LoadedDialect(usize);
 
 #[derive(Debug)]
 struct Loaded {
-    /// The file, by which it is known.
+    /// The text of the file; a file with equal text is the same dialect.
     text: String,
     spec: Spec,
 }
 
 static LOADED: [OnceLock<Loaded>; MAX_LOADED] = [const { OnceLock::new() }; MAX_LOADED];
 
-/// Returns the dialect that a file describes, whose name must be none of these.
+/// Loads the dialect that a file describes, whose name must be none of the names in `own`.
 pub(super) fn load(text: &str, own: impl IntoIterator<Item = &'static str>) -> Result<LoadedDialect, DialectError> {
     if let Some(known) = all().find(|known| known.kept().text == text) {
         return Ok(known);
@@ -41,13 +41,13 @@ pub(super) fn load(text: &str, own: impl IntoIterator<Item = &'static str>) -> R
     })
 }
 
-/// Returns the dialects that were read from files, the first one first.
+/// Returns the dialects that were loaded from files, in the order of loading.
 pub(super) fn all() -> impl DoubleEndedIterator<Item = LoadedDialect> {
     let read = LOADED.iter().enumerate().filter(|(_, kept)| kept.get().is_some());
     read.map(|(slot, _)| LoadedDialect(slot))
 }
 
-/// Puts it into the first slot that is free.
+/// Stores a dialect in the first free slot; `None` if none is free.
 fn keep(mut loaded: Loaded) -> Option<LoadedDialect> {
     for (slot, kept) in LOADED.iter().enumerate() {
         match kept.set(loaded) {
@@ -64,12 +64,12 @@ impl LoadedDialect {
         LOADED[self.0].get().expect("a dialect is known by its number once it is kept")
     }
 
-    /// Returns the data of its file.
+    /// Returns the dialect's data from its file.
     pub(super) fn spec(self) -> &'static Spec {
         &self.kept().spec
     }
 
-    /// Returns its number, in the order in which files were read.
+    /// Returns the dialect's number in the order of loading, from 0.
     pub(super) fn slot(self) -> usize {
         self.0
     }

@@ -9,14 +9,14 @@ use super::table::{leaked, table};
 use crate::dialect::Dialect;
 use crate::message::{ReasoningCalls, ReasoningMode, keyword_enum};
 
-/// The position of the system text.
+/// The position of the system prompt in the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SystemPlacement {
-    /// A system message of its own.
+    /// In a system message of its own.
     System,
-    /// In front of the first user message.
+    /// At the beginning of the first user message.
     User,
 }
 
@@ -37,12 +37,12 @@ impl Lang {
     pub const ALL: &'static [Lang] = &[Lang::En, Lang::Zh];
 }
 
-/// The amount of text in a prompt beside the tools.
+/// The amount of text in a prompt, besides the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PromptStyle {
-    /// Instructions for calling, with rules; results with all that belongs to them.
+    /// Instructions for calling, with rules; results with frames and notes.
     #[default]
     Full,
     /// The tools and a question with its call for each, no rules; results as
@@ -55,10 +55,9 @@ impl PromptStyle {
     pub const ALL: &'static [PromptStyle] = &[PromptStyle::Full, PromptStyle::Compact];
 }
 
-/// Parameters below which a model gets the compact style, unless its profile says
-/// otherwise. Measured is one model of 135 million, which follows no rules and does
-/// follow examples (docs/prompt.md, "Styles"); between it and models of eight billion, which
-/// follow rules, the border is a choice.
+/// Number of parameters below which a model gets the compact style, unless its profile says otherwise. Only a model of
+/// 135 million was measured, which ignores rules but follows examples (docs/prompt.md, "Styles"); models of eight
+/// billion follow rules. The limit between the two is a choice.
 pub const COMPACT_BELOW: u64 = 3_000_000_000;
 
 keyword_enum!(PromptStyle, "a prompt style", "full" => PromptStyle::Full, "compact" => PromptStyle::Compact);
@@ -73,40 +72,41 @@ keyword_enum!(Lang, "a language", "en" => Lang::En, "zh" => Lang::Zh);
 pub struct Profile {
     /// Name of the profile.
     pub name: &'static str,
-    /// Regular expression for models' names, in any case; the first profile
-    /// that matches is taken.
+    /// Regular expression for models' names, case-insensitive; the first profile
+    /// whose expression matches is used.
     #[serde(deserialize_with = "leaked")]
     pub pattern: &'static str,
-    /// Call syntax to teach.
+    /// Dialect that the prompt teaches.
     pub dialect: Dialect,
-    /// Defines where reasoning starts in its text.
+    /// Position in the model's text at which reasoning starts.
     pub reasoning: ReasoningMode,
-    /// Defines how calls in its reasoning are treated.
+    /// Treatment of calls inside the reasoning.
     pub reasoning_calls: ReasoningCalls,
-    /// Openers of the marks that it writes around its reasoning, beside the think tags; each
-    /// block of them counts (docs/parser.md, "What counts as a call").
+    /// Opening delimiters of the model's reasoning, besides the think tags; each
+    /// such block counts as reasoning (docs/parser.md, "What counts as a call").
     #[serde(borrow)]
     pub reasoning_marks: Vec<&'static str>,
-    /// `true` if the model is known to reason, `false` if it is known not to; `None` where nothing is known.
+    /// `true` if the model is known to reason, `false` if it is known not to; `None` if that is not known.
     pub reasons: Option<bool>,
-    /// The position of the system text.
+    /// The position of the system prompt in the request.
     pub system: SystemPlacement,
     /// Language of the prompt.
     pub lang: Lang,
-    /// The amount of text in the prompt; `None` where the model's size decides.
+    /// The amount of text in the prompt; `None` if the model's size decides.
     pub style: Option<PromptStyle>,
-    /// Sampling temperature that its makers recommend.
+    /// Sampling temperature that the model's makers recommend.
     pub temperature: Option<f64>,
-    /// `true` if its native tool calling is known to work well, `false` if it is known not to; `None` where the
-    /// endpoint has to say.
+    /// `true` if the model's native tool calling is known to work well, `false` if it is known not to; `None` if the
+    /// endpoint decides.
     pub native_tools: Option<bool>,
 }
 
-/// All profiles; the last one matches every name.
+/// All profiles; the pattern of the last one matches every name.
 static PROFILES: LazyLock<Box<[Profile]>> = LazyLock::new(|| table!("profiles"));
 
 impl Default for Profile {
-    /// Returns the profile of an unknown model. Elements show the end of a call in any surrounding text.
+    /// Returns the profile of an unknown model. Its dialect's calls have closing tags, which show their end in any
+    /// text.
     fn default() -> Self {
         Profile {
             name: "default",
@@ -136,9 +136,9 @@ impl Profile {
         &PROFILES
     }
 
-    /// Returns the profile for a model by its name, as an endpoint spells it; the one
-    /// named `default` where nothing is known. Of a name that is a path, the last
-    /// part counts: folders have names of their own.
+    /// Returns the profile for a model by its name, as an endpoint spells it; the profile
+    /// named `default` if no other matches. Of a name that is a path, only the last
+    /// component is matched.
     ///
     /// ```
     /// use toolgraft::dialect::Profile;
@@ -151,41 +151,41 @@ impl Profile {
         &PROFILES[first.unwrap_or(PROFILES.len() - 1)]
     }
 
-    /// Returns the style of the prompt for a model of this profile, with as many `parameters`
-    /// as its endpoint says, or else as its name does ([`parameters_in_name`]).
-    /// [`Full`](PromptStyle::Full) where nobody says.
+    /// Returns the style of the prompt for a model of this profile. `parameters` is the number of parameters
+    /// that its endpoint reports; without it, the name is searched ([`parameters_in_name`]).
+    /// [`Full`](PromptStyle::Full) if neither has a number.
     pub fn style_for(&self, model: &str, parameters: Option<u64>) -> PromptStyle {
         let small = || parameters.or_else(|| parameters_in_name(model)).is_some_and(|size| size < COMPACT_BELOW);
         self.style.unwrap_or_else(|| if small() { PromptStyle::Compact } else { PromptStyle::Full })
     }
 
-    /// Returns the openers of the marks around its reasoning, as a parser takes them.
+    /// Returns the opening delimiters of the model's reasoning, in the type that a parser's configuration has.
     pub fn marks(&self) -> Vec<String> {
         self.reasoning_marks.iter().map(|&open| open.to_owned()).collect()
     }
 
-    /// Returns the profile of this name.
+    /// Returns the profile with this name, `None` if there is none.
     pub fn named(name: &str) -> Option<&'static Profile> {
         PROFILES.iter().find(|profile| profile.name == name)
     }
 }
 
-/// Returns the last part of a model's name that is a path.
+/// Returns the last component of a model's name that is a path, else the name.
 fn file_name(model: &str) -> &str {
     let path = model.trim_end_matches(['/', '\\']);
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// A size as models' names spell it: `135M`, `0.5b`, `8x7B`.
+/// Pattern of a model size in a name: `135M`, `0.5b`, `8x7B`.
 static SIZE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)(?:^|[^a-z0-9.])(?:(\d{1,3})x)?(\d{1,4}(?:\.\d{1,3})?)([mb])(?:[^a-z0-9]|$)")
         .expect("the pattern is tested")
 });
 
-/// Returns the number of parameters that a model's name states, such as `135M`, `0.5b` and `8x7B`; the largest, if it
-/// states several.
+/// Returns the number of parameters in a model's name, such as `135M`, `0.5b` and `8x7B`; the largest, if it
+/// has several; `None` if it has none.
 ///
-/// A few millions are the length of a context (`Qwen2.5-7B-Instruct-1M`).
+/// Less than ten million is ignored, since it is the length of a context (`Qwen2.5-7B-Instruct-1M`).
 pub fn parameters_in_name(model: &str) -> Option<u64> {
     let mut name = file_name(model);
     let mut most = None;

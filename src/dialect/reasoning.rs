@@ -9,27 +9,27 @@ use serde::Deserialize;
 
 use super::table::table;
 
-/// Tags around reasoning. They do not nest, and any closes any.
+/// Names of the tags around reasoning. The tags do not nest, and the closing tag of either name closes both.
 pub const THINK_TAGS: [&str; 2] = ["think", "thinking"];
 
-/// A pair of delimiters around the reasoning of some models; each is closed by its own closer only.
+/// A pair of delimiters around the reasoning of some models; an opener is closed only by its own closer.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct ReasoningMark {
-    /// The opener: begins with `<`, `[` or `◁`, or is a phrase, with which a message begins.
+    /// The opening delimiter: begins with `<`, `[` or `◁`, or is a phrase with which a message begins.
     pub open: &'static str,
-    /// A word that may follow the opener, alone on its line or in the block, and belongs to it.
+    /// A word that may follow the opener, alone on its line or in the block, and counts as part of it.
     #[serde(default, borrow)]
     pub label: Option<&'static str>,
-    /// The closer.
+    /// The closing delimiter.
     pub close: &'static str,
-    /// The models that write it, and where that is written down; short names as in
+    /// The models that write the delimiters, and their documentation; short names as in
     /// `docs/appendix/families.md`.
     pub source: &'static str,
 }
 
 impl ReasoningMark {
-    /// Returns the name, where the mark is a tag: a tool or a parameter of that name is none.
+    /// Returns the tag's name if the opener is a tag. A tag with the name of a tool or parameter does not count as one.
     pub fn tag(&self) -> Option<&'static str> {
         let name = self.open.strip_prefix('<')?.strip_suffix('>')?;
         name.bytes().all(|b| b.is_ascii_lowercase()).then_some(name)
@@ -40,13 +40,14 @@ impl ReasoningMark {
         self.open.starts_with(|c: char| c.is_ascii_alphabetic())
     }
 
-    /// Returns `true` if a text of a mark is found by its first bytes, as markers of calls are.
+    /// Returns `true` if a delimiter is found by its first byte (`<` or `[`), as markers of calls are.
     pub(crate) fn is_marker(text: &str) -> bool {
         text.is_ascii() && text.starts_with(['<', '['])
     }
 }
 
-/// All such marks; none begins another. Harmony has channels instead (`parse/marks/channel.rs`).
+/// All pairs of reasoning delimiters; no opener is a prefix of another. Harmony has channels
+/// instead (`parse/marks/channel.rs`).
 pub static REASONING_MARKS: LazyLock<Box<[ReasoningMark]>> = LazyLock::new(|| table!("reasoning_marks"));
 
 #[cfg(test)]

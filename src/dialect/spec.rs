@@ -4,22 +4,22 @@ use serde::Deserialize;
 
 use super::header::{self, HeaderPiece};
 
-/// The data of a dialect, as its file has it.
+/// The data of a dialect that its file contains.
 #[derive(Debug)]
 pub struct Spec {
-    /// Name on the command line, in recordings and in `extract`.
+    /// The dialect's name on the command line, in recordings and in the output of `extract`.
     pub name: String,
-    /// The form of the text.
+    /// The shape of the dialect's calls.
     pub shape: Shape,
     /// Stem of the template under `prompts/<lang>/` that teaches the dialect;
     /// `None` for one that is taught by an example alone (`shown`).
     pub template: Option<String>,
-    /// Another way to write its calls, which is only read: objects after a marker.
+    /// A second syntax of the dialect's calls, which is read but never written: JSON objects after a marker.
     pub objects: Option<MarkedJson>,
 }
 
 impl Spec {
-    /// Returns all literal marks of its calls, in order: those before, in and after them.
+    /// Returns the literal delimiters and keywords of the dialect's calls, in order: those before, in and after a call.
     pub(crate) fn marks(&self) -> Vec<String> {
         let mut marks = Vec::new();
         match &self.shape {
@@ -78,17 +78,17 @@ impl Named {
 pub enum Shape {
     /// An element with child elements.
     Element(Vec<Block>),
-    /// The tool's name as a tag, its parameters as tags inside.
+    /// The tool's name as a tag, with its parameters as tags inside.
     ToolTag,
     /// JSON objects, each with the tool's name and the arguments, after a marker.
     MarkedJson(MarkedJson),
-    /// The tool's name outside its arguments.
+    /// The tool's name before its arguments, outside them.
     Named(Named),
-    /// Calls of known tools as Python writes them.
+    /// Calls of known tools in Python's syntax.
     Python,
     /// JSON objects that are calls of known tools, without a marker.
     Json(CallKeys),
-    /// A line with a known tool's name, then one with its arguments.
+    /// A line with a known tool's name, then a line with its arguments.
     React(React),
 }
 
@@ -98,21 +98,21 @@ pub enum Shape {
 pub struct Block {
     /// Tag name of the element.
     pub tag: String,
-    /// Tool that the element stands for; `None` where a child names it.
+    /// Tool that the element denotes; `None` if a child element contains the tool's name.
     #[serde(default)]
     pub tool: Option<String>,
-    /// Children, in any order in the text.
+    /// Child elements, which may be in any order in the text.
     pub children: Vec<Child>,
     /// Closing tag of the element.
     #[serde(skip)]
     pub(crate) close: String,
-    /// Closing tag of the child with all arguments.
+    /// Closing tag of the child that contains all arguments.
     #[serde(skip)]
     pub(crate) arguments_close: String,
 }
 
 impl Block {
-    /// Tag name of the child with all arguments; empty where there is none.
+    /// Returns the tag name of the child that contains all arguments; empty if there is none.
     pub(crate) fn arguments_tag(&self) -> &str {
         self.children.iter().find(|child| child.role == ChildRole::Arguments).map_or("", |child| &child.tag)
     }
@@ -122,9 +122,9 @@ impl Block {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Child {
-    /// Tag name.
+    /// Tag name of the child element.
     pub tag: String,
-    /// The meaning of its text.
+    /// The meaning of the child element's text.
     pub role: ChildRole,
 }
 
@@ -132,28 +132,28 @@ pub struct Child {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChildRole {
-    /// The server's name.
+    /// The text is the server's name.
     Server,
-    /// The tool's name.
+    /// The text is the tool's name.
     Tool,
-    /// All arguments, in JSON.
+    /// The text is all arguments, in JSON.
     Arguments,
-    /// One argument, as text, under the child's tag name.
+    /// The text is one argument, whose name is the tag name.
     Argument,
 }
 
-/// Keys for an object with name and arguments, that of OpenAI's interface first; models write the tool's name
-/// alone under it, too.
+/// Keys of a nested object with name and arguments, OpenAI's key first; models also write the tool's name alone as the
+/// value of one of them.
 pub const FUNCTION: [&str; 5] = ["function", "function_call", "functionCall", "tool_call", "tool"];
 
-/// Key for the tool's name that is a parameter of many tools, too: it counts where no other key names the tool.
+/// Key for the tool's name that is also a parameter of many tools: it counts only if no other key names the tool.
 pub const ACTION: &str = "action";
 
-/// Keys that say nothing that a call needs: chat templates and APIs put them beside name and arguments; xLAM has
+/// Keys of a call's object that are ignored: chat templates and APIs put them beside name and arguments; xLAM has
 /// `thought` beside a list of calls, and CAMEL the server's number.
 pub(crate) const IDLE: [&str; 7] = ["id", "type", "tool_call_id", "index", "call_id", "thought", "server_idx"];
 
-/// The one key of an object that holds a list of such objects.
+/// The only key of an object that contains a list of calls.
 pub(crate) const LIST: &str = "tool_calls";
 
 /// Data of a dialect whose calls are JSON objects after a marker.
@@ -161,14 +161,14 @@ pub(crate) const LIST: &str = "tool_calls";
 pub struct MarkedJson {
     /// The line or the markers that announce the objects.
     pub announcer: Announcer,
-    /// Keys of the objects.
+    /// The keys of the objects.
     pub keys: CallKeys,
-    /// The dialect's calls whose tool's name is before their JSON.
+    /// The dialect's second syntax, in which the tool's name is before the JSON; `None` if it has none.
     pub named: Option<Box<Named>>,
 }
 
-/// Keys of a JSON object that is a call. After a marker any other key is ignored; without one an object that has such a
-/// key is none.
+/// Keys of a JSON object that is a call. After a marker any other key is ignored; without a marker an object with
+/// another key is not a call.
 #[derive(Debug)]
 pub struct CallKeys {
     /// Keys for the tool's name, the dialect's own first.
@@ -180,12 +180,12 @@ pub struct CallKeys {
 }
 
 impl CallKeys {
-    /// Keys of name, arguments and server, with which a call's object begins.
+    /// Returns the keys for the tool's name, the arguments and the server, one of which a call's object begins with.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         [&self.tool, &self.arguments, &self.server].into_iter().flatten().map(String::as_str)
     }
 
-    /// Returns all keys.
+    /// Returns every key that the object of a call may have.
     pub fn all(&self) -> impl Iterator<Item = &str> {
         self.names().chain(IDLE).chain(FUNCTION).chain([ACTION, LIST])
     }
@@ -194,81 +194,80 @@ impl CallKeys {
 /// The line or the markers that announce JSON objects as calls.
 #[derive(Debug)]
 pub enum Announcer {
-    /// A line of its own.
+    /// A line of its own, such as `TYPE: MCP`.
     Line {
         /// The line that announces calls.
         call: LineMarker,
-        /// The line that announces the answer; it is taken off.
+        /// The line that announces the answer; it is removed from the answer's text.
         answer: LineMarker,
     },
-    /// A marker anywhere in the text; the first is the dialect's own.
+    /// One of several markers, which may be anywhere in the text; the dialect's own is first.
     Marker(Vec<Wrapper>),
 }
 
-/// Literal text around JSON objects.
+/// The literal texts before and after the JSON objects of calls.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wrapper {
-    /// The text before them; begins with `<` or `[`, or is a word, which counts at a line's start alone.
+    /// The text before the objects; begins with `<` or `[`, or is a word, which counts only at a line's start.
     pub open: String,
-    /// The text after them, if any; begins with `<` or `[`.
+    /// The text after the objects, if any; begins with `<` or `[`.
     #[serde(default)]
     pub close: Option<String>,
-    /// `true` if a missing `close` is a repair.
+    /// `true` if a missing `close` is noted as a repair.
     #[serde(default = "yes")]
     pub must_close: bool,
-    /// The model or program that writes it, and where that is documented.
+    /// The model or program that writes these texts, and where that is documented.
     #[serde(default)]
     pub source: String,
 }
 
 impl Wrapper {
-    /// Returns `true` if its opener is a word.
+    /// Returns `true` if the opening text is a word, which counts only at a line's start.
     pub fn is_word(&self) -> bool {
         !is_mark(&self.open)
     }
 }
 
-/// Data of the shapes in which a call begins with its tool's name.
+/// Data of the shapes in which the tool's name is before its arguments.
 #[derive(Debug)]
 pub struct Named {
-    /// The ways to write a call; of those that fit, the first counts.
+    /// The syntaxes of a call; the first that fits is used.
     pub calls: Vec<NamedCall>,
     /// Delimiters that may be around one or several calls.
     pub groups: Vec<Group>,
     /// `true` if a call may also be its tool's name on a line and one JSON object after it, with nothing else in the
     /// message.
     pub name_line: bool,
-    /// Words for a call's type, which may be where the name does. They name a
-    /// tool only if a tool is called so.
+    /// Words for a call's type that may be in place of the tool's name. They name a tool only if a tool has that name.
     pub types: Vec<String>,
 }
 
-/// A call that begins with its tool's name.
+/// The syntax of a call in which the tool's name is before its arguments.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamedCall {
-    /// The beginning of the call, up to its arguments.
+    /// The header of the call, which is its text up to the arguments.
     #[serde(rename = "header", deserialize_with = "header::read")]
     pub head: Vec<HeaderPiece>,
     /// The syntax of the arguments.
     #[serde(rename = "args", default)]
     pub arguments: NamedArguments,
-    /// The end of the call; empty where the arguments' end ends it.
+    /// The closing delimiter of the call; empty if the end of the arguments ends the call.
     #[serde(default)]
     pub close: String,
-    /// The model or program that writes it, and where that is documented.
+    /// The model or program that writes this syntax, and where that is documented.
     #[serde(default)]
     pub source: String,
 }
 
 impl NamedCall {
-    /// Returns the mark that its head begins with; `None` for a word, which counts at a line's start alone.
+    /// Returns the delimiter that the header begins with; `None` for a word, which counts only at a line's start.
     pub fn opener(&self) -> Option<&str> {
         self.first().filter(|text| is_mark(text))
     }
 
-    /// Returns the word that its head begins with, if no mark does.
+    /// Returns the word that the header begins with; `None` if it begins with a delimiter.
     pub fn word(&self) -> Option<&str> {
         self.first().filter(|text| !is_mark(text))
     }
@@ -282,64 +281,63 @@ impl NamedCall {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum NamedArguments {
-    /// Nowhere: the head is the whole call, and it has none.
+    /// The call has no arguments; its header is the whole call.
     None,
-    /// As one JSON value.
+    /// One JSON value.
     #[default]
     Json,
-    /// The same, where a code fence around it is the rule and no fault.
+    /// One JSON value in a code fence, where the fence is part of the syntax and not a fault.
     FencedJson,
-    /// As an object in braces of `key => value` or `--key value`; a brace around name and
-    /// arguments follows.
+    /// An object in braces of `key => value` or `--key value`; a brace that closes name and arguments follows.
     Arrows,
-    /// One tag each, all closed by the same tag.
+    /// One tag for each argument, all with the same closing tag.
     Tags {
-        /// The opening tag; its name is the parameter's.
+        /// The opening tag of an argument, whose name is the parameter's.
         #[serde(deserialize_with = "header::read")]
         open: Vec<HeaderPiece>,
-        /// The closing tag.
+        /// The closing tag of an argument.
         close: String,
-        /// `true` if the template writes no white space between tags and values, so that each byte is the value's; else
-        /// a line break is on either side.
+        /// `true` if the template writes no white space between tags and values, so that each byte belongs to the
+        /// value; else one line break on either side is removed.
         #[serde(rename = "verbatim", default)]
         glued: bool,
     },
-    /// As elements, with this token before each tag: elements in one are an object, and `<item>` elements
-    /// an array.
+    /// XML elements with this token before each tag: elements inside an element are an object, `<item>` elements an
+    /// array.
     Elements(String),
-    /// As an object in braces: keys are verbatim, and texts between two of these tokens,
-    /// as they are, too. All else is JSON.
+    /// An object in braces with bare keys, and with texts between two of these tokens, which are verbatim. The rest is
+    /// JSON.
     #[serde(rename = "quoted")]
     Delimited(String),
 }
 
-/// Data of ReAct's shape.
+/// The data of the ReAct dialect.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct React {
-    /// The forms of its words; the first is written.
+    /// The syntaxes of a call; the first is the one that is written.
     pub heads: Vec<ReactHead>,
-    /// Beginnings of the lines that may follow.
+    /// Beginnings of the lines that may follow a call.
     pub lines: Vec<String>,
 }
 
-/// The words of ReAct's up to the arguments' JSON.
+/// The text of a ReAct call up to the JSON of its arguments.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReactHead {
-    /// The words, on one line or two.
+    /// The pieces of this text, on one line or two.
     #[serde(rename = "header", deserialize_with = "header::read")]
     pub head: Vec<HeaderPiece>,
-    /// `true` if the arguments are in brackets after the name.
+    /// `true` if the arguments are in brackets after the tool's name.
     #[serde(default)]
     pub in_brackets: bool,
-    /// Who writes it, and where that is written down.
+    /// The model or program that writes this syntax, and where that is documented.
     #[serde(default)]
     pub source: String,
 }
 
 impl ReactHead {
-    /// The word that it begins with.
+    /// Returns the word that the call begins with.
     pub fn word(&self) -> &str {
         let text = |piece: &'_ HeaderPiece| matches!(piece, HeaderPiece::Text(_));
         match self.head.iter().find(|piece| text(piece)) {
@@ -357,25 +355,25 @@ pub struct Group {
     pub open: String,
     /// The closing tag or token.
     pub close: String,
-    /// `true` if it only counts before a call; a special token always does.
+    /// `true` if the opening delimiter counts only before a call; a special token always counts.
     #[serde(default = "yes")]
     pub gated: bool,
-    /// `true` if values in it are verbatim and untrimmed, whatever the dialect's other values are.
+    /// `true` if argument values in the group are verbatim and untrimmed, even if the dialect trims other values.
     #[serde(rename = "verbatim", default)]
     pub glued: bool,
-    /// The model or program that writes it, and where that is documented.
+    /// The model or program that writes these delimiters, and where that is documented.
     #[serde(default)]
     pub source: String,
 }
 
-/// A line that marks something: in any case, with emphasis (`*`, `_`) around it and around its colon, which may be the
-/// Chinese one.
+/// A line that announces a call or the answer, matched in any case, with emphasis (`*`, `_`) around it and around its
+/// colon, which may be the Chinese one.
 #[derive(Debug, Deserialize)]
 #[serde(from = "String")]
 pub struct LineMarker {
     /// The line as the prompt writes it.
     pub text: String,
-    /// Letters, in lower case, that every such line begins with after emphasis.
+    /// Letters at the start of the line, in lower case.
     pub lead: String,
 }
 
@@ -386,7 +384,7 @@ impl From<String> for LineMarker {
     }
 }
 
-/// Returns `true` if a text is found at any place; any other counts at a line's start.
+/// Returns `true` if a delimiter counts anywhere in the text; any other counts only at a line's start.
 pub(super) fn is_mark(text: &str) -> bool {
     text.starts_with(['<', '['])
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer};
 
-/// The table of this name.
+/// Expands to the built-in table with this name, read from `dialects/tables/`.
 macro_rules! table {
     ($name:literal) => {
         $crate::dialect::table::read(include_str!(concat!("../../dialects/tables/", $name, ".json")))
@@ -12,12 +12,12 @@ macro_rules! table {
 }
 pub(super) use table;
 
-/// Reads a table, whose texts are those of the file.
+/// Deserialises a built-in table; its texts borrow from the file.
 pub(super) fn read<T: Deserialize<'static>>(file: &'static str) -> T {
     serde_json::from_str(file).expect("a test reads the tables of this program")
 }
 
-/// Reads a text that may be written with escapes, for serde.
+/// Deserialises a text as `&'static str`, even if it has escapes, by leaking it.
 pub(super) fn leaked<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
     Cow::<'de, str>::deserialize(deserializer).map(|text| &*String::leak(text.into_owned()))
 }

@@ -12,33 +12,33 @@ use serde::Deserialize;
 
 use super::table::{leaked, table};
 
-/// The meaning of a token for the text after it.
+/// The effect of a chat template's token on the text after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TokenClass {
-    /// The model is done; servers stop here.
+    /// The model's output is over; servers stop at such a token.
     EndsText,
-    /// A message is over; the model's turn goes on if a header of its own follows.
+    /// A message ends; the model's turn goes on if a header of its own follows.
     EndsMessage,
-    /// The text after it is another's.
+    /// The text after the token belongs to a turn that is not the model's.
     OpensOther,
-    /// The text after it is the model's.
+    /// The text after the token belongs to the model's turn.
     OpensOwn,
-    /// The text after it is the turn of the role whose name follows the token, with this text after the name. A line
-    /// break is a part of the token then; another token is one of its own.
+    /// The text after the token is the turn of the role whose name follows; the field is the text after that name. A
+    /// line break in the field is part of the token, another token in it is separate.
     OpensRole(#[serde(deserialize_with = "leaked")] &'static str),
-    /// It begins or ends a part of a turn.
+    /// The token begins or ends a section inside a turn.
     Neutral,
 }
 
-/// A token.
+/// A token of chat templates.
 #[derive(Debug, Deserialize)]
 #[non_exhaustive]
 pub struct TemplateToken {
-    /// The token; begins with `<` or `[`.
+    /// The token's text; begins with `<` or `[`.
     pub text: &'static str,
-    /// Its meaning for the text after it.
+    /// The token's effect on the text after it.
     pub class: TokenClass,
 }
 
@@ -46,65 +46,65 @@ pub struct TemplateToken {
 #[derive(Debug, Deserialize)]
 #[non_exhaustive]
 pub struct TokenFamily {
-    /// The models.
+    /// The models that use the tokens.
     pub name: &'static str,
     /// The document that defines their tokens; short names as in `docs/appendix/families.md`.
     pub source: &'static str,
-    /// The tokens.
+    /// The tokens of these models.
     pub tokens: Box<[TemplateToken]>,
 }
 
-/// Names that chat templates have for the model.
+/// Role names that chat templates use for the model.
 pub(crate) const OWN_ROLES: &[&str] = &["assistant", "model", "ai", "assistant_tool_call", "Assistant"];
 
-/// Names that chat templates have for others.
+/// Role names that chat templates use for anyone but the model.
 pub const OTHER_ROLES: &[&str] = &[
     "system", "developer", "user", "tool", "ipython", "environment", "observation", "tool_response", "available_tools",
     "document", "function", "human", "System", "User",
 ];
 
-/// The token of Llama 2 and Mistral that ends a message. It is also HTML, so it
+/// The token of Llama 2 and Mistral that ends a message. It is also an HTML tag, so it
 /// counts only at the very end of a text without [`STRIKE_OPEN`].
 pub(crate) const SENTENCE_END: &str = "</s>";
 
-/// The opening tag that makes [`SENTENCE_END`] HTML.
+/// The opening tag whose presence means that [`SENTENCE_END`] is HTML.
 pub(crate) const STRIKE_OPEN: &str = "<s>";
 
-/// The tokens of these that announce calls.
+/// The tokens among those of the chat templates that announce calls.
 pub(crate) const CALL_TOKENS: &[&str] = &["<|python_tag|>", "<|python_start|>", "<|tool_call_start|>"];
 
-/// All families. None of their tokens begins another.
+/// The tokens of chat templates, by model family. No token is a prefix of another.
 pub static TOKEN_FAMILIES: LazyLock<Box<[TokenFamily]>> = LazyLock::new(|| table!("tokens"));
 
-/// Returns the tokens of all families.
+/// Returns the chat template tokens of all families.
 pub(crate) fn template_tokens() -> impl Iterator<Item = &'static TemplateToken> {
     TOKEN_FAMILIES.iter().flat_map(|family| &family.tokens)
 }
 
-/// Control tokens of some models, beside those of [`TOKEN_FAMILIES`] and the two forms
-/// `<|…|>` and `<｜…｜>`, which most families have.
+/// Control tokens of some models, besides those of [`TOKEN_FAMILIES`] and the two forms
+/// `<|…|>` and `<｜…｜>`, which most families use.
 #[derive(Debug, Deserialize)]
 #[non_exhaustive]
 pub struct ControlFamily {
-    /// The models.
+    /// The models that use the tokens.
     pub name: &'static str,
     /// The document that defines their tokens; short names as in `docs/appendix/families.md`.
     pub source: &'static str,
-    /// The tokens. They begin with `<`, `[`, `]`, `｜` or `◁`.
+    /// The control tokens. They begin with `<`, `[`, `]`, `｜` or `◁`.
     pub tokens: Box<[&'static str]>,
 }
 
-/// Texts that a model's tokeniser turns into one control token wherever they are, so that
-/// a text of a tool or a person must not hold them whole; see
-/// [`break_tokens`](crate::outcome::break_tokens). Their parts and roles are those of
-/// `docs/appendix/template-tokens.md`. No token begins inside another, but for its last character.
+/// Texts that a model's tokeniser turns into one control token wherever they occur, so that
+/// a text of a tool or a user must not contain them whole; see
+/// [`break_tokens`](crate::outcome::break_tokens). Their classes are those of
+/// `docs/appendix/template-tokens.md`. No token begins inside another, except at its last character.
 ///
-/// Tags that some tokenisers know as one token and that act on nobody's turn (`<think>`,
-/// `<tool_call>`) are no control tokens: they are text of HTML and of code.
+/// Tags that are one token of some tokenisers but do not change the turn (`<think>`,
+/// `<tool_call>`) are not listed: they also occur in HTML and code.
 pub static CONTROL_FAMILIES: LazyLock<Box<[ControlFamily]>> = LazyLock::new(|| table!("control_tokens"));
 
-/// Control tokens that end in a number and this: `<reserved_106>` of Baichuan, `<extra_id_1>`
-/// of Nemotron, `<unused7>` of Gemma, `<SPECIAL_10>` of Nemotron Nano, `[control_8]` of Mistral.
+/// Prefixes of control tokens that go on with a number and end with the given character: `<reserved_106>` of Baichuan,
+/// `<extra_id_1>` of Nemotron, `<unused7>` of Gemma, `<SPECIAL_10>` of Nemotron Nano, `[control_8]` of Mistral.
 /// Sources: LLaMA-Factory template.py (baichuan2); NVIDIA/Megatron-LM
 /// megatron/training/tokenizer; YE/NVIDIA-Nemotron-Nano-v2.jinja; mistral-common base.py.
 pub const NUMBERED_TOKENS: &[(&str, char)] =

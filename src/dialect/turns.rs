@@ -12,46 +12,47 @@ use super::introductions::Introductions;
 use super::table::{leaked, table};
 use crate::json::window::{Match, No, Undecided, begins};
 
-/// The places at which a line counts.
+/// The positions at which a line counts as the beginning of a turn or a result that is not the model's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LineCounts {
-    /// After a call: elsewhere an answer may begin so.
+    /// After a call only, since an answer may begin with the same words.
     AfterCall,
-    /// After a call, and where the message begins.
+    /// After a call, and at the start of the message.
     AtTheStart,
-    /// At each line's start.
+    /// At the start of any line.
     Everywhere,
 }
 
-/// The beginning of a line of another's.
+/// The beginning of a line that starts a turn or a result that the model does not write.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct TurnLine {
-    /// The words; after a `[`, `#` is a number and `@` a name in small letters.
+    /// The text of the beginning; in a text that begins with `[`, `#` is a number and `@` a name in lower case.
     #[serde(deserialize_with = "leaked")]
     pub text: &'static str,
-    /// The places at which it counts.
+    /// The positions at which the line counts.
     pub counts: LineCounts,
     /// The model or program that writes it, and where that is documented.
     pub source: &'static str,
 }
 
-/// Beginnings of a turn that is not the model's.
+/// Beginnings of a turn that is not the model's, such as the user's.
 ///
-/// One counts after a call, where the message begins, and after text and a blank line; a token counts at each line's
-/// start.
+/// A row counts after a call, at the start of the message, and after text and a blank line; a special token counts at
+/// the start of each line.
 pub static USER_LINES: LazyLock<Box<[TurnLine]>> = LazyLock::new(|| table!("user_lines"));
 
-/// Texts that results of calls follow; those of our own prompts are in `Introductions` (`dialect/introductions.rs`).
+/// Texts before results of calls; those of the program's own prompts are in `Introductions`
+/// (`dialect/introductions.rs`).
 pub static RESULT_LINES: LazyLock<Box<[TurnLine]>> = LazyLock::new(|| table!("result_lines"));
 
-/// Tags that results of calls are in: `<TAG>` or `<TAG ` with attributes.
-/// With no call before it, one counts at a line's start.
+/// Names of tags around results of calls, `<TAG>` or `<TAG ` with attributes, with their sources.
+/// If no call is before it, a tag counts only at a line's start.
 pub static RESULT_TAGS: LazyLock<Box<[(&'static str, &'static str)]>> = LazyLock::new(|| table!("result_tags"));
 
-/// Matches the beginning of a line that this row describes at the start of `text`.
+/// Matches the text of a row (`#` a number, `@` a name) at the start of `text`; undecided while `more` may complete it.
 #[inline]
 pub(crate) fn begins_line(row: &str, text: &str, more: bool) -> Match<()> {
     match (row.as_bytes(), text.as_bytes()) {
@@ -81,17 +82,17 @@ fn begins_row(row: &str, text: &str, more: bool) -> Match<()> {
     }
 }
 
-/// Longest number or name in such a line.
+/// Maximum length in bytes of a number or name in such a line.
 const MAX_NAME: usize = 48;
 
-/// Returns the words of all results' lines, with where they count: the table's, and those of our prompts.
+/// Returns the beginnings of all results' lines and the positions at which each counts: the table's and the prompts'.
 fn result_lines() -> impl Iterator<Item = (&'static str, LineCounts)> {
     let ours = Introductions::results()
         .map(|(text, alone)| (text, if alone { LineCounts::AtTheStart } else { LineCounts::AfterCall }));
     RESULT_LINES.iter().map(|row| (row.text, row.counts)).chain(ours)
 }
 
-/// A line of another's: its words, where it counts, and whether it is a user's.
+/// The beginning of a line that the model does not write: its text, where it counts, and `true` if it is a user's.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OthersLine {
     pub(crate) text: &'static str,
@@ -99,14 +100,14 @@ pub(crate) struct OthersLine {
     pub(crate) is_user: bool,
 }
 
-/// The lines of others, in the order of their first bytes.
+/// The beginnings of lines that the model does not write, sorted by their first byte.
 pub(crate) struct OthersLines {
     pub(crate) all: Vec<OthersLine>,
-    /// The number of lines whose first byte is a lesser one, for each byte, and of all.
+    /// For each byte, and for 256, the number of lines whose first byte is smaller.
     before: [usize; 257],
 }
 
-/// All lines of others.
+/// All beginnings of lines that the model does not write.
 pub(crate) static OTHERS_LINES: LazyLock<OthersLines> = LazyLock::new(|| {
     let users = USER_LINES.iter().map(|row| OthersLine { text: row.text, counts: row.counts, is_user: true });
     let results = result_lines().map(|(text, counts)| OthersLine { text, counts, is_user: false });
@@ -118,7 +119,7 @@ pub(crate) static OTHERS_LINES: LazyLock<OthersLines> = LazyLock::new(|| {
 });
 
 impl OthersLines {
-    /// Returns the lines whose first byte is that of `text`; all, where there is no text.
+    /// Returns the lines whose first byte is that of `text`; all lines if `text` is empty.
     pub(crate) fn at(&self, text: &str) -> &[OthersLine] {
         let Some(first) = text.bytes().next().map(usize::from) else { return &self.all };
         &self.all[self.before[first]..self.before[first + 1]]

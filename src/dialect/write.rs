@@ -11,13 +11,13 @@ use crate::tools::{Catalog, Tool};
 
 /// Writes one call in a dialect's syntax, without a line break at the end.
 ///
-/// `server` is written wherever the dialect has a place for it (in `tool_tag`
-/// as `server.tool`); pass `None` where the tool's name is enough, or use
+/// `server` is written wherever the dialect has a position for it (in `tool_tag`
+/// as `server.tool`); pass `None` if the tool's name is enough, or use
 /// [`write_tool_call`], which decides. `tool` may be
 /// [`ACCESS_RESOURCE`](crate::tools::ACCESS_RESOURCE) with a `uri`.
 ///
-/// A parser of the dialect reads the same call back. `tool_tag`, `python` and `json` have no words of
-/// their own for a resource access and borrow an element, which a parser of that element's
+/// A parser of the dialect reads the same call back. `tool_tag`, `python` and `json` have no syntax of
+/// their own for a resource access and use another dialect's element, which a parser of that
 /// dialect reads ([`DialectSet::AUTO`](super::DialectSet::AUTO) does).
 ///
 /// ```
@@ -44,16 +44,16 @@ pub fn write_call(dialect: Dialect, server: Option<&str>, tool: &str, arguments:
     }
 }
 
-/// Writes a call of a catalog's tool, with its server where the dialect always
-/// names one or where the tool's name alone is ambiguous.
+/// Writes a call of a catalog's tool, with its server if the dialect always
+/// names one or if the tool's name alone is ambiguous.
 pub fn write_tool_call(dialect: Dialect, catalog: &Catalog, tool: &Tool, arguments: &Map<String, Value>) -> String {
     let always = matches!(dialect.spec().shape, Shape::Element(_));
     let server = tool.server.as_deref().filter(|_| always || catalog.is_ambiguous(&tool.name));
     write_call(dialect, server, &tool.name, arguments)
 }
 
-/// Returns the element that a call is written as. An element that stands for one tool
-/// (a resource access) also serves the dialects that know tools by their names alone.
+/// Returns the element as which a call is written, `None` if it is not written as one. An element that denotes one tool
+/// (a resource access) is also used by the dialects that have no syntax for it.
 fn element(dialect: Dialect, tool: &str) -> Option<&'static Block> {
     let blocks = |d: Dialect| match &d.spec().shape {
         Shape::Element(blocks) => blocks.as_slice(),
@@ -84,8 +84,8 @@ fn write_element(block: &Block, server: Option<&str>, tool: &str, arguments: &Ma
     lines.join("\n")
 }
 
-/// Plain text as it is, unless its parser would read something else: it decodes
-/// entities where the whole text is well-formed, and ends at a `<`.
+/// Returns the text with XML escapes if the parser would read it otherwise: it decodes
+/// entities if the whole text is well-formed, and ends a text at `<`.
 fn escaped(text: &str) -> String {
     let decoded = unescape(text);
     if text.contains('<') || decoded.is_ok_and(|decoded| decoded != text) {
@@ -138,7 +138,7 @@ fn write_head(pieces: &[HeaderPiece], name: &str) -> String {
     text
 }
 
-/// Elements with a `token` before each tag.
+/// Writes an element for each member, with `token` before each tag; objects and arrays nest.
 fn elements(members: &Map<String, Value>, token: &str) -> String {
     let inner = |value: &Value| match value {
         Value::Object(members) if !members.is_empty() => elements(members, token),
@@ -150,7 +150,7 @@ fn elements(members: &Map<String, Value>, token: &str) -> String {
     members.iter().map(|(name, value)| format!("{token}<{name}>{}{token}</{name}>", inner(value))).collect()
 }
 
-/// Returns a value with its texts between two `token`s; one that holds the token is a string of JSON.
+/// Returns a value with each text between two `token`s; a text that contains the token is written as a JSON string.
 fn delimited(value: &Value, token: &str) -> String {
     match value {
         Value::String(text) if !text.contains(token) => format!("{token}{text}{token}"),
@@ -176,7 +176,7 @@ fn full_name(server: Option<&str>, tool: &str) -> String {
     server.map_or_else(|| tool.to_owned(), |server| format!("{server}.{tool}"))
 }
 
-/// Returns a line for each argument, between the opening and the closing tag of its name.
+/// Returns one line for each argument: its value between the opening and the closing tag of its name.
 fn write_values(
     arguments: &Map<String, Value>,
     tags: impl Fn(&str) -> (String, String),
@@ -190,15 +190,15 @@ fn write_values(
     text
 }
 
-/// Returns a value whose parser takes one line break off each end where both have one.
+/// Returns a value with a line break added at both ends if it has one at an end, as its parser removes one from each.
 fn broken_line(value: String) -> String {
     // One end is enough: a value that is one line break alone would be read as empty.
     let around = if value.starts_with(['\n', '\r']) || value.ends_with('\n') { "\n" } else { "" };
     format!("{around}{value}{around}")
 }
 
-/// Returns a value of `tool_tag`. One that holds what looks like a tag is in CDATA, which holds
-/// every text: its own end is divided between two sections.
+/// Returns a value of `tool_tag`, in CDATA if it contains text that looks like a tag; `]]>` in the value
+/// is divided between two sections.
 fn tag_value(value: String) -> String {
     let is_tag = |(at, _): (usize, &str)| value[at + 1..].starts_with(|c: char| !c.is_whitespace());
     match value.match_indices('<').any(is_tag) {
@@ -218,7 +218,7 @@ fn write_marked(shape: &MarkedJson, server: Option<&str>, tool: &str, arguments:
     }
 }
 
-/// Returns an object with server, tool and arguments, each under the first of its keys.
+/// Returns a JSON object with server, tool and arguments, each under the first of the dialect's keys for it.
 fn write_object(keys: &CallKeys, server: Option<&str>, tool: &str, arguments: &Map<String, Value>) -> String {
     let mut object = Map::new();
     if let Some(server) = server {
@@ -245,7 +245,7 @@ fn write_python(server: Option<&str>, tool: &str, arguments: &Map<String, Value>
     format!("[{server}{tool}({})]", parts.join(", "))
 }
 
-/// Returns a value as a literal of Python.
+/// Returns a value as a Python literal.
 fn python(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
@@ -264,7 +264,7 @@ fn python_members<'m>(members: impl Iterator<Item = (&'m String, &'m Value)>) ->
     format!("{{{}}}", members.join(", "))
 }
 
-/// Returns a string verbatim, any other value as JSON.
+/// Returns a string without quotes, any other value as JSON.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -26,43 +26,43 @@ use crate::event::{
 };
 use crate::message::ReasoningMode;
 
-/// The place of a call in the text beside the calls.
+/// Character that marks the position of a call in the text returned by `beside_calls`.
 pub(crate) const CALL: char = '\0';
 
-/// Collects events; [`finish`](Collector::finish) joins them.
+/// Collects the events of one message; [`finish`](Collector::finish) joins them.
 #[derive(Debug, Clone, Default)]
 pub struct Collector {
-    /// All text that is not a call's, joined: a message may be of many small pieces.
+    /// All text outside calls, joined into one string, since a message may consist of many small chunks.
     text: String,
     segments: Vec<MessageSegment>,
-    /// Segments up to here take no further text, so that they can be told from what follows.
+    /// Number of leading segments to which no further text is added, so that they stay distinct from later ones.
     sealed: usize,
     entries: Vec<Entry>,
-    /// Entries whose call is over.
+    /// Number of leading entries whose call has ended.
     ended: usize,
-    /// Entries up to here were looked at by [`next_settled`](Collector::next_settled).
+    /// Number of leading entries that [`next_settled`](Collector::next_settled) has passed.
     yielded: usize,
-    /// Number of bytes of the stream in each call.
+    /// Length in bytes of each call in the stream.
     lengths: Vec<u64>,
-    /// The offset at which the open call begins.
+    /// Stream offset at which the call that is being read begins; `None` outside calls.
     opened: Option<u64>,
     settled: bool,
-    /// Nothing follows.
+    /// The stream has ended.
     is_over: bool,
-    /// A think tag closed; what it makes of the calls before it comes next, if anything.
+    /// A closing think tag was read; if it turns earlier text into reasoning, those events come next.
     closing: bool,
-    /// A tag would have made reasoning of what is settled.
+    /// A stray think tag would have turned settled calls into reasoning, and was ignored.
     stray: bool,
     answer_in_reasoning: bool,
 }
 
-/// Some text of the message, or a call.
+/// A stretch of the message: text, a marker, or a call.
 #[derive(Debug, Clone, Copy)]
 struct MessageSegment {
     what: What,
-    /// Region that it is in.
+    /// Region that the segment is in.
     region: Region,
-    /// Bytes of the joined text; none for a call.
+    /// Number of bytes of the joined text that belong to the segment; zero for a call.
     length: usize,
 }
 
@@ -70,54 +70,54 @@ struct MessageSegment {
 enum What {
     Text,
     Marker(MarkerKind),
-    /// Syntax around a draft: text while it is in the reasoning.
+    /// Syntax around a draft, which counts as text while the draft is in the reasoning.
     Syntax(MarkerKind),
-    /// The next entry.
+    /// The call of the next entry.
     Call,
 }
 
-/// A piece of a message, in stream order, where it belongs.
+/// A piece of a message, in stream order, in the region where it belongs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece {
-    /// Text for the user, or of the reasoning.
+    /// Text of the answer or of the reasoning.
     Text {
-        /// The region that it belongs to.
+        /// The region that the text belongs to.
         region: Region,
         /// The text, verbatim.
         text: String,
-        /// Its bytes.
+        /// The bytes of the stream that the text occupies.
         span: Span,
     },
-    /// Syntax that is neither text nor call.
+    /// Syntax that is neither text nor part of a call.
     Marker {
-        /// Which.
+        /// The kind of syntax.
         kind: MarkerKind,
-        /// Its text, verbatim.
+        /// The text of the syntax, verbatim.
         text: String,
-        /// Its bytes.
+        /// The bytes of the stream that the syntax occupies.
         span: Span,
     },
-    /// Syntax around a draft: a part of the reasoning.
+    /// Syntax around a draft, which is part of the reasoning.
     Syntax {
-        /// Which.
+        /// The kind of syntax.
         kind: MarkerKind,
-        /// Its text, verbatim.
+        /// The text of the syntax, verbatim.
         text: String,
-        /// Its bytes.
+        /// The bytes of the stream that the syntax occupies.
         span: Span,
     },
-    /// The call with this index, or what was left of it.
+    /// The position of a call or rejected call.
     Call {
-        /// Which entry.
+        /// Index of the call's entry.
         index: u32,
-        /// The region that it is in.
+        /// The region that the call is in.
         region: Region,
-        /// Its bytes.
+        /// The bytes of the stream that the call occupies.
         span: Span,
     },
 }
 
-/// The content of a whole message.
+/// The content of a whole message, assembled from its events.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Assembled {
@@ -128,26 +128,26 @@ pub struct Assembled {
     pub reasoning: String,
     /// Calls and rejected calls, in stream order.
     pub entries: Vec<Entry>,
-    /// The stream was taken to start in the reasoning, never left it and ended
-    /// normally: what looked like reasoning is the content.
+    /// `true` if the stream was read as reasoning from its start, had no closing tag and ended normally: the text that
+    /// was read as reasoning is the answer, in `content`.
     pub answer_in_reasoning: bool,
 }
 
-/// One call of a message, or what was left of it.
+/// One call of a message, or one rejected call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Index that the events used.
+    /// Index of the call in the events.
     pub index: u32,
-    /// The call, or why it must not run.
+    /// The call, or its rejection.
     pub result: Result<Call, Rejected>,
-    /// The call's whole text.
+    /// The whole text of the call.
     pub raw: String,
-    /// All deltas of the arguments, joined.
+    /// The joined argument deltas of the call.
     pub deltas: String,
-    /// `true` if the arguments do not continue the deltas.
+    /// `true` if the final arguments do not continue the joined deltas.
     pub restated: bool,
-    /// The provenance of the call, whatever promoted it.
+    /// The provenance of the call as the parser reported it.
     #[serde(skip)]
     pub(crate) place: Provenance,
 }
@@ -165,22 +165,23 @@ impl Assembled {
 }
 
 impl Collector {
-    /// An empty collector, for a message of which only its events tell what is reasoning.
+    /// Creates an empty collector for a message whose model is not known to reason or not.
     pub fn new() -> Self {
         Collector::default()
     }
 
-    /// Returns an empty collector for a message read in this mode, from a model known to reason or not to.
+    /// Creates an empty collector for a message that is read in this mode; `reasons` is `true` if the model is known to
+    /// reason, `false` if it is known not to.
     ///
-    /// Calls may then be [settled](Collector::next_settled) from the message's start. The text that a model which does
-    /// not reason puts after a stray `</think>` makes no reasoning of the text before it.
+    /// Calls may then be [settled](Collector::next_settled) from the message's start. If the model does not reason, a
+    /// stray `</think>` does not turn the text before it into reasoning.
     pub fn reading(mode: ReasoningMode, reasons: Option<bool>) -> Self {
         // In `open` a call is settled at once: one in the reasoning is reported as a draft.
         let settled = mode != ReasoningMode::Auto || reasons == Some(false);
         Collector { settled, ..Collector::default() }
     }
 
-    /// Takes the next event.
+    /// Adds the next event of the message.
     pub fn push(&mut self, event: Event<'_>) {
         if self.is_void(&event) {
             self.stray = true;
@@ -225,25 +226,25 @@ impl Collector {
         }
     }
 
-    /// Returns `true` if nothing came.
+    /// Returns `true` if no text and no call has arrived.
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty() && self.entries.is_empty()
     }
 
-    /// Returns the calls so far, and what was left of others.
+    /// Returns the entries so far: calls, and rejected calls.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Returns `true` if no think tag can turn calls into reasoning any more, neither those so far nor later ones. Each is
-    /// then settled once it is complete.
+    /// Returns `true` if no think tag can turn calls into reasoning any more, neither earlier calls nor later ones.
+    /// Each call is then settled as soon as it is complete.
     pub fn is_settled(&self) -> bool {
         self.settled
     }
 
-    /// Returns the next call that is settled, each once and in order: it is a call, no think tag can make
-    /// reasoning of it, and what follows says nothing more of how it was found, but that the line after it may put it in
-    /// doubt. `None` until there is a further one. One whose provenance is not [plain](Provenance::Plain) still needs approval.
+    /// Returns the next settled call, each once and in order, and `None` until there is one. No think tag can turn it
+    /// into reasoning, and later text does not change its provenance, except that the line after it may cast doubt on
+    /// it. A call whose provenance is not [plain](Provenance::Plain) still needs approval.
     pub fn next_settled(&mut self) -> Option<&Entry> {
         while self.settled && self.yielded < self.ended {
             // A call without a marker becomes `before_prose` if prose comes after it.
@@ -259,7 +260,8 @@ impl Collector {
         None
     }
 
-    /// Rejects a call that the parser found, for this reason.
+    /// Rejects the call with this index; returns the rejection, `None` if there is no such call. `refusal` makes it
+    /// from the call and its text.
     #[cfg(feature = "agent")]
     pub(crate) fn refuse(&mut self, index: u32, refusal: impl FnOnce(Call, &str) -> Rejected) -> Option<&Rejected> {
         let entry = self.entries.iter_mut().rfind(|e| e.index == index)?;
@@ -268,7 +270,7 @@ impl Collector {
         entry.result.as_ref().err()
     }
 
-    /// Takes out the text of the content: it is a call after all.
+    /// Removes the text of the answer and the fences in it, because that text is a call.
     #[cfg(feature = "agent")]
     pub(crate) fn take_content(&mut self) {
         let (text, mut at) = (std::mem::take(&mut self.text), 0);
@@ -283,14 +285,15 @@ impl Collector {
         self.sealed = self.sealed.min(self.segments.len());
     }
 
-    /// The stream is over: nothing makes reasoning of what came any more.
+    /// Marks the stream as ended: nothing can turn calls into reasoning any more.
     pub fn end(&mut self) {
         self.settled = true;
         self.is_over = true;
     }
 
-    /// Returns the text of the message beside its calls, with the markers in it but those of the calls, and with
-    /// [`CALL`] in the place of each call: for callers that look for text that is meant as a call.
+    /// Returns the text of the answer outside its calls, with wrapper and token markers but without markers right
+    /// before calls, and with [`CALL`] between line breaks at the position of each call. It is searched for text that
+    /// was meant as a call.
     pub(crate) fn beside_calls(&self) -> String {
         let (mut text, mut rest) = (String::new(), self.text.as_str());
         // The end of what is no marker.
@@ -320,13 +323,13 @@ impl Collector {
         text
     }
 
-    /// Returns the index of a further call, and the bytes of the stream so far.
+    /// Returns the index of the next call, and the number of bytes of the stream so far.
     pub(crate) fn next(&self) -> (u32, u64) {
         let text: u64 = self.segments.iter().map(|segment| segment.length as u64).sum();
         (self.entries.last().map_or(0, |entry| entry.index + 1), text + self.lengths.iter().sum::<u64>())
     }
 
-    /// Returns the message's pieces, where they belong, and the calls that they name.
+    /// Returns the message's pieces in the regions where they belong, and the entries that they refer to.
     pub fn into_pieces(self) -> (Vec<Piece>, Vec<Entry>) {
         let mut pieces = Vec::with_capacity(self.segments.len());
         let (mut rest, mut at) = (self.text.as_str(), 0);
@@ -349,7 +352,7 @@ impl Collector {
         (pieces, self.entries)
     }
 
-    /// Joins what was collected.
+    /// Joins the collected events into the content of the message.
     pub fn finish(self) -> Assembled {
         let mut assembled = Assembled { answer_in_reasoning: self.answer_in_reasoning, ..Assembled::default() };
         let mut rest = self.text.as_str();
@@ -374,15 +377,15 @@ impl Collector {
         assembled
     }
 
-    /// Seals the pieces so far and returns their number; text from here on begins a new one.
+    /// Seals the segments so far and returns their number; later text begins a new segment.
     #[cfg(feature = "agent")]
     pub(crate) fn seal(&mut self) -> usize {
         self.sealed = self.segments.len();
         self.sealed
     }
 
-    /// Returns `true` if the event takes back what is settled, which changes nothing: a model that does not reason has
-    /// put a stray tag after its calls.
+    /// Returns `true` if the event would turn settled calls into reasoning. It is then ignored: a model that does not
+    /// reason wrote a stray tag after its calls.
     pub(crate) fn is_void(&self, event: &Event<'_>) -> bool {
         match event {
             Event::Moved { to: Destination::Reasoning | Destination::Drafts, .. } => self.settled,
@@ -402,7 +405,7 @@ impl Collector {
         }
     }
 
-    /// Takes from an event whether anything can still make reasoning of what came.
+    /// Updates from an event whether a later think tag can still turn earlier text into reasoning.
     fn learn(&mut self, event: &Event<'_>) {
         let is_tag = match event {
             Event::Marker { kind: MarkerKind::ThinkClose, .. } => {
@@ -436,7 +439,7 @@ impl Collector {
         self.entries.last_mut().expect("one was pushed if there was none")
     }
 
-    /// Carries out that text belongs elsewhere, with what is in it.
+    /// Carries out an [`Event::Moved`]: moves the text in `spans`, with the markers and calls in it, to `to`.
     fn moved(&mut self, spans: &[Span], to: Destination) {
         if to == Destination::Syntax {
             if self.has_call_in(spans) {
@@ -458,7 +461,7 @@ impl Collector {
         self.answer_in_reasoning |= to == Destination::Content;
     }
 
-    /// Returns `true` if a call that may run is between the first of these bytes and the last.
+    /// Returns `true` if a call that may run begins between the first byte and the last byte of these spans.
     fn has_call_in(&self, spans: &[Span]) -> bool {
         let (Some(first), Some(last)) = (spans.first(), spans.last()) else { return false };
         let (mut at, mut calls) = (0, self.entries.iter().zip(&self.lengths));
@@ -470,7 +473,8 @@ impl Collector {
         })
     }
 
-    /// Makes something else of the pieces in these bytes, which end inside a segment or beside it.
+    /// Replaces the kind and region of the segments inside these spans by the result of `make`; text at a span's end is
+    /// split.
     fn split(&mut self, spans: &[Span], make: impl Fn(What, Region) -> (What, Region)) {
         let segments = std::mem::take(&mut self.segments);
         let (mut at, mut lengths) = (0, self.lengths.iter());
@@ -500,7 +504,7 @@ impl Collector {
         }
     }
 
-    /// Carries out a new verdict on calls.
+    /// Applies a new verdict to the calls with these indices.
     fn revise(&mut self, calls: Range<u32>, result: Result<Provenance, Reason>) {
         for (at, entry) in self.entries.iter_mut().enumerate().filter(|(_, entry)| calls.contains(&entry.index)) {
             // It was passed over as a draft, as was every call after it.
@@ -512,12 +516,12 @@ impl Collector {
 }
 
 impl Entry {
-    /// Returns the call, if it was complete, also where it must not run.
+    /// Returns the call if it was complete, even if it was rejected.
     pub fn call(&self) -> Option<&Call> {
         call_of(&self.result)
     }
 
-    /// Carries out a new verdict; returns `true` if it makes a call of one that was rejected.
+    /// Applies a new verdict; returns `true` if it turns a rejected call into a call.
     fn revise(&mut self, result: Result<Provenance, Reason>) -> bool {
         match (&mut self.result, result) {
             (Ok(call), Ok(provenance)) => call.provenance = provenance,
@@ -546,7 +550,7 @@ impl Entry {
         false
     }
 
-    /// Returns how the call was found; [plain](Provenance::Plain) where nothing is known of it.
+    /// Returns the provenance of the call; [plain](Provenance::Plain) if there is no complete call.
     pub fn provenance(&self) -> Provenance {
         self.call().map_or(Provenance::Plain, |call| call.provenance)
     }

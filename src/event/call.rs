@@ -80,14 +80,14 @@ keyword_enum!(Provenance, "a way to find a call",
     "promoted" => Provenance::Promoted);
 
 impl Provenance {
-    /// Returns `true` if nothing about it asks for approval.
+    /// Returns `true` if the call does not need approval because of its provenance.
     pub fn is_plain(&self) -> bool {
         *self == Provenance::Plain
     }
 }
 
 impl Call {
-    /// A call of a tool in a dialect, as if it had been written without a mistake.
+    /// Creates a call of a tool, as if it had been written in this dialect without a mistake and without a server.
     pub fn new(dialect: Dialect, tool: impl Into<String>, arguments: Value) -> Self {
         let raw_arguments = arguments.to_string();
         Call {
@@ -101,14 +101,14 @@ impl Call {
         }
     }
 
-    /// Sets the server.
+    /// Sets the server's name.
     #[must_use]
     pub fn with_server(mut self, server: impl Into<String>) -> Self {
         self.server = Some(server.into());
         self
     }
 
-    /// Returns the arguments as a type of the program.
+    /// Deserialises the arguments into a type of the program.
     ///
     /// # Errors
     /// [`DecodeError`] names the field that does not fit.
@@ -117,7 +117,7 @@ impl Call {
     }
 }
 
-/// Returns the call that a verdict is about: of one that was rejected, as far as it was read.
+/// Returns the call of a verdict; of a rejected call, `None` if it was not complete.
 pub(crate) fn call_of(verdict: &Result<Call, Rejected>) -> Option<&Call> {
     match verdict {
         Ok(call) => Some(call),
@@ -230,7 +230,7 @@ pub enum QuotedIn {
 }
 
 impl QuotedIn {
-    /// Returns the message of the rejection.
+    /// Returns the error message for a call that is quoted in this construct.
     pub(crate) fn message(self) -> &'static str {
         match self {
             QuotedIn::Fence => {
@@ -274,14 +274,14 @@ pub struct Reason {
 }
 
 impl Rejected {
-    /// Why it must not run.
+    /// Returns the reason why the call must not run, without the call.
     pub fn reason(&self) -> Reason {
         let Rejected { kind, message, nearest, quoted_in, call, .. } = self;
         let provenance = call.as_ref().map_or(Provenance::Plain, |call| call.provenance);
         Reason { kind: *kind, message: message.clone(), nearest: nearest.clone(), quoted_in: *quoted_in, provenance }
     }
 
-    /// The same call, rejected for another reason.
+    /// Replaces the reason of the rejection, and with it the call's provenance.
     pub fn set_reason(&mut self, reason: Reason) {
         let Reason { kind, message, nearest, quoted_in, provenance } = reason;
         (self.kind, self.message, self.nearest, self.quoted_in) = (kind, message, nearest, quoted_in);
@@ -290,18 +290,19 @@ impl Rejected {
         self.call.iter_mut().for_each(|call| call.provenance = provenance);
     }
 
-    /// Returns `true` if it was reported as a call first.
+    /// Returns `true` if the call was first reported as one that may run, and then rejected because of a closer after
+    /// it.
     #[cfg(feature = "agent")]
     pub(crate) fn is_withdrawn(&self) -> bool {
         self.message == RejectedKind::WITHDRAWN
     }
 
-    /// Returns `true` if its text stays in the message, where it is.
+    /// Returns `true` if the call's text stays in the message's text.
     pub fn stays_in_text(&self) -> bool {
         matches!(self.kind, RejectedKind::Quoted | RejectedKind::InReasoning) || self.in_text
     }
 
-    /// A call that must not run, in a dialect: its whole text, and what is wrong.
+    /// Creates a rejected call with its whole text and an error message, without a parsed call.
     pub fn new(kind: RejectedKind, dialect: Dialect, raw: impl Into<String>, message: impl Into<String>) -> Self {
         Rejected {
             kind,
@@ -317,7 +318,7 @@ impl Rejected {
         }
     }
 
-    /// Sets the call itself, for one that was complete; server and tool are its own.
+    /// Sets the parsed call, if it was complete, and with it the server and the tool.
     #[must_use]
     pub fn with_call(mut self, call: Call) -> Self {
         self.server.clone_from(&call.server);
@@ -326,28 +327,28 @@ impl Rejected {
         self
     }
 
-    /// A call that is complete and must not run all the same; `raw` is its text.
+    /// Creates the rejection of a complete call; `raw` is the call's text.
     pub(crate) fn of(call: Call, kind: RejectedKind, raw: impl Into<String>, message: impl Into<String>) -> Self {
         Rejected::new(kind, call.dialect, raw, message).with_call(call)
     }
 
-    /// A call that was only drafted in the reasoning.
+    /// Creates the rejection of a draft, that is of a call inside the reasoning.
     pub fn draft(call: Call, raw: impl Into<String>) -> Self {
         Rejected::of(call, RejectedKind::InReasoning, raw, RejectedKind::in_reasoning_message())
     }
 }
 
 impl RejectedKind {
-    /// Returns the message of every `in_reasoning` rejection.
+    /// Returns the error message that every `in_reasoning` rejection has.
     pub fn in_reasoning_message() -> &'static str {
         "the call is in the reasoning; only calls in the answer are run"
     }
 
-    /// The message of a `after_damage` rejection after a call that cannot be read.
+    /// The error message of an `after_damage` rejection of a call that follows one that cannot be read.
     pub(crate) const AFTER_DAMAGE: &str = "the call comes after one that cannot be read, before the end of that \
         one, so it may be a part of its text and was not run";
 
-    /// The same of one before a closer that closes nothing.
+    /// The error message of an `after_damage` rejection of a call before a closer that closes nothing.
     pub(crate) const WITHDRAWN: &str = "after the call, what closes an earlier one comes once more and closes \
         nothing: a value may have ended too early, and what follows may be a part of it, so none of these calls was \
         run";

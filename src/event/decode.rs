@@ -3,8 +3,8 @@
 use serde::Deserializer;
 use serde::de::DeserializeOwned;
 
-/// A value that a schema accepted does not fit the program's type: one of the
-/// two is to be changed.
+/// The error of a value that does not fit the program's type although the schema accepted it: either the type or the
+/// schema must be changed.
 #[derive(Debug, thiserror::Error)]
 #[error("{what} do not fit the program's type{}: {source}", at(field))]
 pub struct DecodeError {
@@ -14,8 +14,8 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    /// Returns the field that does not fit, as in `stops[1].city`; empty for the whole value, of which a field may be
-    /// missing.
+    /// Returns the path of the field that does not fit, as in `stops[1].city`; empty if the whole value does not fit,
+    /// for example because a field is missing.
     pub fn field(&self) -> &str {
         &self.field
     }
@@ -25,7 +25,7 @@ fn at(field: &str) -> String {
     if field.is_empty() { String::new() } else { format!(" at `{field}`") }
 }
 
-/// Reads a value as a type of the program; `what` names the value in an error, in the plural.
+/// Deserialises a value into a type of the program; `what` names the value in an error message, in the plural.
 pub(crate) fn decode<'de, T: DeserializeOwned>(
     what: impl FnOnce() -> String,
     value: impl Deserializer<'de, Error = serde_json::Error>,
@@ -38,7 +38,7 @@ pub(crate) fn decode<'de, T: DeserializeOwned>(
     })
 }
 
-/// Reads the arguments of a call.
+/// Deserialises the arguments of a call of `tool` into a type of the program.
 pub(crate) fn decode_arguments<'de, T: DeserializeOwned>(
     tool: &str,
     arguments: impl Deserializer<'de, Error = serde_json::Error>,

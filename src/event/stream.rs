@@ -6,103 +6,103 @@ use serde::{Deserialize, Serialize};
 
 use super::call::{Call, Provenance, Reason, Rejected};
 
-/// Bytes of the stream that an event stands for: offsets from the stream's start.
+/// Range of bytes of the stream that an event covers, as offsets from the stream's start.
 pub type Span = Range<u64>;
 
-/// A piece of a model's text, in stream order. Borrows from the chunk or the parser.
+/// A piece of a model's output, in stream order. Borrows its text from the chunk or the parser.
 ///
-/// Guarantees: the spans tile the input; every `CallStart` is followed by
-/// exactly one `CallEnd` of the same index; a `CallEnd` without a `CallStart` is
-/// a rejected call whose name was never known; indices are dense from 0 in order
-/// of `CallEnd`; nothing of another call is between a call's events.
+/// Guarantees: the spans cover the input without gaps or overlaps; every `CallStart` is followed by exactly one
+/// `CallEnd` of the same index; a `CallEnd` without a `CallStart` is a rejected call whose name was never known;
+/// indices count up from 0 in order of `CallEnd`; no event of another call is between a call's events.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// Text for the user.
+    /// Text of the answer, which the user sees.
     Text {
         /// The text, verbatim.
         text: &'a str,
-        /// Its bytes.
+        /// The bytes of the stream that the text occupies.
         span: Span,
     },
     /// Text of the reasoning.
     Reasoning {
         /// The text, verbatim.
         text: &'a str,
-        /// Syntax around a draft: part of the reasoning, but not of the answer
-        /// if the stream turns out to be one.
+        /// Kind of syntax around a draft, `None` for other text: it is part of the reasoning, but not of the answer if
+        /// the stream turns out to be one.
         syntax: Option<MarkerKind>,
-        /// Its bytes.
+        /// The bytes of the stream that the text occupies.
         span: Span,
     },
-    /// A call's name is known.
+    /// A call has begun and its tool's name is known.
     CallStart {
-        /// Which call of this message, from 0.
+        /// Index of the call in this message, from 0.
         index: u32,
-        /// Server, as far as it is known here; `CallEnd` is authoritative.
+        /// Server's name, if it is known at this point; that of `CallEnd` is authoritative.
         server: Option<&'a str>,
-        /// Tool, as written.
+        /// Tool's name, as the model wrote it.
         tool: &'a str,
-        /// Bytes from the call's start to here.
+        /// Bytes of the stream from the call's start to the end of its name.
         span: Span,
     },
     /// A preview of the arguments' JSON text: all deltas of a call, joined,
     /// are always a prefix of some valid JSON text.
     ArgsDelta {
-        /// Which call.
+        /// Index of the call.
         index: u32,
-        /// More of the JSON text.
+        /// Further JSON text of the arguments.
         text: &'a str,
-        /// Bytes since the call's last event.
+        /// Bytes of the stream since the call's last event.
         span: Span,
     },
-    /// A call is over. Authoritative.
+    /// A call has ended. Authoritative: replaces all that earlier events reported of the call.
     CallEnd {
-        /// Which call.
+        /// Index of the call.
         index: u32,
-        /// The call, or why it must not run.
+        /// The call, or its rejection.
         result: Box<Result<Call, Rejected>>,
-        /// The call's whole text, from its opener to its end, at most
-        /// [`Limits::call_bytes`](crate::parse::Limits::call_bytes). Where JSON
-        /// objects are calls, the object alone: the text around it is a marker.
+        /// The call's whole text, from its opening delimiter to its end, at most
+        /// [`Limits::call_bytes`](crate::parse::Limits::call_bytes). In dialects whose calls are JSON objects, only the
+        /// object: the text around it is a marker.
         raw: &'a str,
-        /// `true` if the arguments do not continue the joined deltas.
+        /// `true` if the final arguments do not continue the joined deltas.
         restated: bool,
-        /// Bytes since the call's last event.
+        /// Bytes of the stream since the call's last event.
         span: Span,
     },
-    /// Syntax that is neither text nor call.
+    /// Syntax that is neither text nor part of a call, such as a fence, a think tag or a special token.
     Marker {
-        /// Which.
+        /// The kind of syntax.
         kind: MarkerKind,
-        /// Its text, verbatim.
+        /// The text of the syntax, verbatim.
         text: &'a str,
-        /// Its bytes.
+        /// The bytes of the stream that the syntax occupies.
         span: Span,
     },
-    /// Calls that were reported are judged anew, by what came after them: each is a call that was found so, or
-    /// must not run for this reason. Empty span.
+    /// A new verdict on calls that were reported earlier, because of the text after them: a new provenance, or the
+    /// reason why they must not run. Its span is empty.
     ///
     /// Calls of the fence that the message begins with ([`Provenance::FencedFirst`]) are calls only if the arguments
     /// of all of them are accepted ([`Validator::admits`] says so).
     ///
     /// [`Validator::admits`]: crate::validate::Validator::admits
     Revised {
-        /// Which calls.
+        /// Indices of the calls.
         calls: Range<u32>,
         /// The provenance of the calls, or the reason why they must not run.
         result: Result<Provenance, Reason>,
-        /// Empty, at the point of the decision.
+        /// Empty range at the offset of the decision.
         span: Span,
     },
-    /// Text that was reported belongs elsewhere, with the markers and calls in it. Empty span. Calls in it that
-    /// become something else are [`Revised`](Event::Revised) right before it, those of an answer right after it.
+    /// Text that was reported earlier moves to another part of the message, with the markers and calls in it. Its span
+    /// is empty. If the verdict on calls in it changes, [`Revised`](Event::Revised) comes right before this event, or
+    /// right after it if the text moves to the answer.
     Moved {
-        /// Which bytes of the stream.
+        /// The bytes of the stream that are moved.
         spans: &'a [Span],
-        /// The destination of the text.
+        /// The part of the message that the text moves to.
         to: Destination,
-        /// Empty, at the point of the decision.
+        /// Empty range at the offset of the decision.
         span: Span,
     },
 }
@@ -124,7 +124,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// Returns the region that the text belongs to, if it is text.
+    /// Returns the region that the moved text belongs to; `None` for the syntax around calls.
     pub fn region(self) -> Option<Region> {
         match self {
             Destination::Content => Some(Region::Content),
@@ -172,14 +172,14 @@ pub enum MarkerKind {
 }
 
 impl MarkerKind {
-    /// Returns `true` if it belongs to calls and answers. The others are outside of what the model meant to say.
+    /// Returns `true` if the marker is syntax of calls or answers; `false` for think tags and special tokens.
     pub fn is_call_syntax(self) -> bool {
         !matches!(self, MarkerKind::ThinkOpen | MarkerKind::ThinkClose | MarkerKind::Token | MarkerKind::Turn)
     }
 }
 
 impl Event<'_> {
-    /// Bytes of the stream that the event stands for.
+    /// Returns the bytes of the stream that the event covers.
     pub fn span(&self) -> Span {
         match self {
             Event::Text { span, .. }
@@ -193,7 +193,7 @@ impl Event<'_> {
         }
     }
 
-    /// Returns the same event, owning its text.
+    /// Returns the event with its text copied, so that it borrows nothing.
     pub fn into_owned(self) -> OwnedEvent {
         match self {
             Event::Text { text, span } => OwnedEvent::Text { text: text.to_owned(), span },

@@ -14,13 +14,13 @@ use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 
-/// The certificates that TLS connections are verified with: the system's, and those that are added.
+/// The certificates with which TLS connections are verified: the system's, and those that are added.
 ///
-/// The system's authorities count in any case, if it has any; `SSL_CERT_FILE` and `SSL_CERT_DIR` name others in
-/// their place. An added certificate is trusted as an authority and as a server's own: `openssl req -x509` makes one
+/// The system's authorities are always trusted, if it has any; `SSL_CERT_FILE` and `SSL_CERT_DIR` name others in their
+/// place. An added certificate is trusted both as an authority and as a server's own; `openssl req -x509` creates one
 /// that is both.
 ///
-/// A clone shares its certificates with the original.
+/// A clone is independent: what is added to one is not in the other.
 ///
 /// ```no_run
 /// # fn build() -> Result<(), Box<dyn std::error::Error>> {
@@ -42,7 +42,7 @@ struct ExtraTrust {
     unchecked: Vec<String>,
 }
 
-/// The reason why a text in PEM adds nothing to a [`Trust`].
+/// The reason why a text in PEM adds no certificate to a [`Trust`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PemError {
@@ -54,24 +54,24 @@ pub enum PemError {
     Malformed,
 }
 
-/// The reason why a file adds nothing to a [`Trust`].
+/// The reason why a file adds no certificate to a [`Trust`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustError {
     /// The file cannot be read.
     #[error("cannot read {}: {source}", file.display())]
     Unreadable {
-        /// The file, as it was named.
+        /// Path of the file.
         file: PathBuf,
-        /// The system's error.
+        /// The system's error of reading the file.
         source: std::io::Error,
     },
     /// The file has no certificate that can be used.
     #[error("{}: {source}", file.display())]
     Pem {
-        /// The file, as it was named.
+        /// Path of the file.
         file: PathBuf,
-        /// The error in its text.
+        /// The reason why its text cannot be used.
         source: PemError,
     },
 }
@@ -103,15 +103,15 @@ impl Trust {
         self.with_pem(&pem).map_err(|source| TrustError::Pem { file: file.to_owned(), source })
     }
 
-    /// Does not verify the certificate of the server of this host name or address (insecure): whoever is between it
-    /// and this program can read and change everything.
+    /// Turns off the verification of certificates for the server of this host name or address (insecure): whoever is
+    /// between it and this program can read and change everything.
     #[must_use]
     pub fn with_unchecked(mut self, host: impl Into<String>) -> Self {
         Arc::make_mut(&mut self.0).unchecked.push(host.into());
         self
     }
 
-    /// Adds the certificates and unchecked hosts of another `Trust`.
+    /// Adds the certificates and unchecked hosts of another `Trust` to this one.
     #[must_use]
     pub fn and(mut self, other: &Trust) -> Self {
         if self == Trust::default() {
@@ -123,15 +123,16 @@ impl Trust {
         self
     }
 
-    /// Returns a builder of clients that trust these certificates, with the name of this library as their user agent.
+    /// Returns a builder of HTTP clients that trust these certificates, with the name of this library as their user
+    /// agent.
     ///
-    /// The library brings reqwest without cryptography of its own. TLS takes that from the process: from ring, which
-    /// this sets, unless the program has set another provider of rustls before. A program that builds a client for
+    /// The library brings reqwest without cryptography of its own. TLS uses the process's default provider of rustls;
+    /// if the program has set none, this method sets ring. A program that builds a client for
     /// [`http_client`](crate::model::openai::OpenAiBuilder::http_client) begins here, or depends on reqwest with a
     /// provider.
     ///
-    /// The clients ask for answers that are not compressed, since a stream would wait for its block to be full. One
-    /// that is compressed all the same (gzip, deflate) is read.
+    /// The clients request responses without compression, since a compressed stream is delayed until a block is full. A
+    /// response that is compressed nevertheless (gzip, deflate) is decompressed.
     pub fn client(&self) -> reqwest::ClientBuilder {
         if CryptoProvider::get_default().is_none() {
             // Another thread may have been quicker: then there is one.
@@ -146,7 +147,7 @@ impl Trust {
         builder.default_headers(plain)
     }
 
-    /// Returns the configuration of TLS; `None` where reqwest's own does the same.
+    /// Returns the TLS configuration; `None` if reqwest's default is equivalent.
     fn tls_config(&self) -> Option<ClientConfig> {
         let provider = CryptoProvider::get_default()?.clone();
         if *self == Trust::default() && has_authorities(&provider) {
@@ -174,7 +175,7 @@ fn has_authorities(provider: &Arc<CryptoProvider>) -> bool {
 #[derive(Debug)]
 struct TrustVerifier {
     trust: Trust,
-    /// The verifier with the system's and the added authorities; `None` if there are none.
+    /// The verifier with the system's and the added authorities; `None` if there are no authorities.
     system: Option<Verifier>,
     algorithms: WebPkiSupportedAlgorithms,
 }
@@ -186,7 +187,7 @@ impl TrustVerifier {
         self.trust.0.unchecked.iter().any(|host| host.trim_matches(['[', ']']).eq_ignore_ascii_case(&name))
     }
 
-    /// Returns `true` if this very certificate is trusted, and for this name.
+    /// Returns `true` if this certificate itself was added, and is valid for this host name.
     fn is_known(&self, certificate: &CertificateDer<'_>, name: &ServerName<'_>) -> bool {
         let is_there = self.trust.0.certificates.iter().any(|known| known == certificate);
         is_there

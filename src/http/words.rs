@@ -1,8 +1,8 @@
 //! Explains failures of TLS and of a proxy in plain English.
 
-/// Returns the reason why a certificate is not trusted and what helps, or `None` if `cause` is about something else.
-/// `cause` is an error with its sources ([`Cause::chain`](crate::Cause::chain)); `trust` tells a user who trusts the
-/// server what to do.
+/// Returns the reason why a certificate is not trusted and a remedy, or `None` if `cause` is about something else.
+/// `cause` is the text of an error with its sources ([`Cause::chain`](crate::Cause::chain)); `trust` is the remedy for
+/// a user who trusts the server.
 pub fn certificate_fault(cause: &str, trust: &str) -> Option<String> {
     if !cause.contains("invalid peer certificate") {
         return None;
@@ -22,8 +22,8 @@ pub fn certificate_fault(cause: &str, trust: &str) -> Option<String> {
     })
 }
 
-/// Returns the reason why a proxy of the environment fails and what helps, or `None` if `cause` is about something
-/// else. A failing proxy for plain HTTP gives `None` too, as it looks like a failure of the server.
+/// Returns the reason why a proxy set in the environment fails and a remedy, or `None` if `cause` is about something
+/// else. `None` also if a proxy for plain HTTP fails, which looks like a failure of the server.
 pub fn proxy_fault(cause: &str) -> Option<&'static str> {
     if cause.contains("proxy authorization required") {
         return Some("the proxy requires a login: write HTTPS_PROXY as http://USER:PASSWORD@HOST:PORT");

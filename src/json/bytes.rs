@@ -1,17 +1,17 @@
 //! Many bytes at once, in safe code: what a compiler makes a few instructions of.
 
-/// Bytes that are looked at in one go.
+/// Number of bytes that [`any_zero`] compares at once.
 pub(crate) const BLOCK: usize = 16;
 
-/// The highest bit of each byte.
+/// Word (`u64`) in which the highest bit of each byte is set.
 pub(crate) const HIGH: u64 = of(0x80);
 
-/// Returns a word of eight times the same byte.
+/// Returns a word (`u64`) whose eight bytes are all `byte`.
 pub(crate) const fn of(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// Sets the highest bit of each byte of `word` that is not `byte`; the other bits say nothing.
+/// Sets the highest bit of each byte of `word` that differs from `byte`; the other bits are unspecified.
 #[inline]
 pub(crate) fn differs(word: u64, byte: u8) -> u64 {
     let zero_where_equal = word ^ of(byte);
@@ -19,7 +19,7 @@ pub(crate) fn differs(word: u64, byte: u8) -> u64 {
     ((zero_where_equal & !HIGH) + !HIGH) | zero_where_equal
 }
 
-/// Returns the eight bytes of `text` from `at`, the first one lowest; what is missing is `filler`.
+/// Returns the eight bytes of `text` from offset `at`, the first one lowest; bytes past the end of `text` are `filler`.
 #[inline]
 pub(crate) fn word(text: &[u8], at: usize, filler: u8) -> u64 {
     let rest = &text[at..];
@@ -39,19 +39,19 @@ pub(crate) fn word(text: &[u8], at: usize, filler: u8) -> u64 {
     word | of(filler) << there
 }
 
-/// Bytes of one kind.
+/// A class of bytes that a search looks for, such as brackets.
 pub(crate) trait Kind: Copy {
     /// A byte that is not of the kind.
     const OTHER: u8;
 
-    /// Nothing, if the byte is of the kind.
+    /// Returns zero if the byte is of the kind, else any other number.
     fn rest(self, byte: u8) -> u8;
 
-    /// Returns the highest bit of each byte of `word` that is of the kind.
+    /// Returns a word in which the highest bit is set of each byte that is of the kind in `word`, and no other bit.
     fn bits(self, word: u64) -> u64;
 }
 
-/// One byte alone.
+/// The kind that consists of one byte value.
 #[derive(Clone, Copy)]
 pub(crate) struct Byte(pub(crate) u8);
 
@@ -69,15 +69,15 @@ impl Kind for Byte {
     }
 }
 
-/// Iterator over the offsets of the bytes of a kind.
+/// Iterator over the offsets in a text at which a byte of the given kind is.
 pub(crate) struct Places<'t, K> {
     kind: K,
     text: &'t [u8],
-    /// Bytes that were looked at.
+    /// Number of leading bytes of the text that were searched.
     read: usize,
-    /// Offset of the word that `bits` is of.
+    /// Offset in the text of the word (eight bytes) to which `bits` belongs.
     word_at: usize,
-    /// The remaining bits of a word; see [`Kind::bits`].
+    /// Matches in the current word that were not yet yielded; see [`Kind::bits`].
     bits: u64,
 }
 
@@ -114,7 +114,7 @@ impl<K: Kind> Iterator for Places<'_, K> {
     }
 }
 
-/// One of `{}[]()`.
+/// The kind of the brackets `{}[]()`.
 #[derive(Clone, Copy)]
 pub(crate) struct Bracket;
 
@@ -134,7 +134,7 @@ impl Kind for Bracket {
     }
 }
 
-/// Bytes of one kind or another; [`OTHER`](Kind::OTHER) of the first is of neither.
+/// The union of two kinds of bytes; [`OTHER`](Kind::OTHER) of the first must be in neither.
 #[derive(Clone, Copy)]
 pub(crate) struct Either<A, B>(pub(crate) A, pub(crate) B);
 
@@ -152,7 +152,7 @@ impl<A: Kind, B: Kind> Kind for Either<A, B> {
     }
 }
 
-/// Returns `true` if there are bytes, and none of them is of this kind.
+/// Returns `true` if `bytes` is not empty and none of its bytes is of this kind.
 #[inline(always)]
 pub(crate) fn has_none(bytes: &[u8], kind: impl Kind) -> bool {
     // A block, or two that overlap, else one of two words that do: all usual lengths without a loop.
@@ -175,16 +175,16 @@ pub(crate) fn has_none(bytes: &[u8], kind: impl Kind) -> bool {
     !bytes.is_empty() && !bytes.iter().any(|b| kind.rest(*b) == 0)
 }
 
-/// Returns `true` if `rest` is zero for some byte.
+/// Returns `true` if the function `rest` returns zero for at least one of the bytes.
 ///
-/// Sixteen are looked at in one go, which works as long as one comparison is made of each.
+/// Sixteen bytes are compared at once, which the compiler vectorises as long as `rest` compares each only once.
 #[inline]
 pub(crate) fn any_zero(bytes: &[u8], rest: impl Fn(u8) -> u8 + Copy) -> bool {
     let (blocks, few) = bytes.as_chunks();
     blocks.iter().any(|block| any_zero_in(block, rest)) || few.iter().any(|b| rest(*b) == 0)
 }
 
-/// [`any_zero`] of one block.
+/// Returns `true` if the function `rest` returns zero for at least one byte of the block; see [`any_zero`].
 #[inline(always)] // A call would cost more than it does.
 pub(crate) fn any_zero_in(block: &[u8; BLOCK], rest: impl Fn(u8) -> u8) -> bool {
     block.iter().fold(false, |found, b| found | (rest(*b) == 0))

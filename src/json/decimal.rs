@@ -3,7 +3,7 @@
 #[cfg(feature = "validate")]
 use serde_json::Number;
 
-/// Returns `true` if `serde_json` reads a number token with fewer digits than it has.
+/// Returns `true` if the number that `serde_json` reads from the token has not all of the token's significant digits.
 pub(super) fn loses_digits(token: &str) -> bool {
     // `serde_json` keeps these as integers, with all digits.
     if token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok() {
@@ -17,13 +17,13 @@ pub(super) fn loses_digits(token: &str) -> bool {
 #[derive(Debug, PartialEq)]
 pub(super) struct Decimal {
     negative: bool,
-    /// Without zeros at either end; empty for zero.
+    /// Significant decimal digits, without zeros at either end; empty for zero.
     digits: String,
     scale: i64,
 }
 
 impl Decimal {
-    /// Reads a number by the grammar of RFC 8259.
+    /// Reads a number by the grammar of RFC 8259; `None` if the text is not one, or its exponent is malformed.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (negative, rest) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -54,7 +54,7 @@ impl Decimal {
         Some(Decimal { negative, digits, scale })
     }
 
-    /// Returns `true` if `value`, in its shortest spelling, has exactly these digits.
+    /// Returns `true` if the shortest decimal spelling of `value` has the digits, scale and sign of this number.
     pub(super) fn is(&self, value: f64) -> bool {
         Decimal::parse(&format!("{value:e}")).is_some_and(|other| {
             self.digits == other.digits && self.scale == other.scale && self.negative == other.negative
@@ -62,7 +62,7 @@ impl Decimal {
     }
 }
 
-/// Conversions for a schema that wants a number where text spells it.
+/// Conversions for a schema that wants a number and got a text that spells one.
 #[cfg(feature = "validate")]
 impl Decimal {
     pub(super) fn integer(&self) -> Option<Number> {
@@ -84,7 +84,7 @@ impl Decimal {
     }
 }
 
-/// Returns an exponent; one beyond 64 bits stands for its largest or smallest, which no double has.
+/// Returns the exponent of a number, clamped to a quarter of the 64-bit range; `None` if it is not an integer.
 fn exponent_of(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {

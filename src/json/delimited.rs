@@ -11,21 +11,21 @@
 use super::escape::push_escaped;
 use super::window::{No, Undecided, begins};
 
-/// Bytes of a bare key at most; a longer one is no key.
+/// Maximum length in bytes of a bare key (one without quotation marks); a longer one is copied as a value.
 ///
-/// A key is held, and read anew with each chunk, until its colon comes.
+/// The key is buffered, and read again with each chunk, until its colon arrives.
 const MAX_KEY: usize = 256;
 
-/// The result of a step.
+/// The result of one step of the [`Delimited`] reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DelimitedStep {
-    /// All bytes that can be told were read; the object goes on.
+    /// All bytes that can be decided were read; the object goes on.
     More,
-    /// It ends here.
+    /// The object ends before this offset in the stream.
     End(u64),
-    /// A `<` that begins no text, or a bracket that closes another one.
+    /// A `<` that does not begin the text delimiter, or a closing bracket that does not match the open one.
     Unexpected,
-    /// A bracket that is nested too deep.
+    /// An opening bracket beyond the maximum depth.
     TooDeep,
 }
 
@@ -33,39 +33,39 @@ pub(crate) enum DelimitedStep {
 enum DelimitedState {
     #[default]
     Between,
-    /// Between two tokens.
+    /// Inside a text between two delimiter tokens.
     Text,
-    /// In a string of JSON.
+    /// Inside a JSON string.
     String,
-    /// In a text in single quotes, which stays as it is.
+    /// Inside a text in single quotes, which is copied unchanged.
     Single,
 }
 
-/// Reads such an object, in pieces.
+/// Incremental reader that converts an object with bare keys, and with texts between delimiter tokens, to JSON.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Delimited {
     pub(crate) token: &'static str,
     state: DelimitedState,
-    /// One bit for each open bracket, the innermost lowest: 1 for an object.
+    /// One bit for each open bracket, the innermost lowest: 1 for an object, 0 for an array.
     kinds: u128,
     depth: usize,
     pub(crate) max_depth: usize,
-    /// A key may be here.
+    /// A key may begin at the cursor.
     expects_key: bool,
-    /// A key or a value begins here.
+    /// A key or a value begins at the cursor.
     begins: bool,
-    /// Round brackets are around the members, which may have `=` after their keys.
+    /// The members are in round brackets, and `=` may be in place of the colon after a key.
     is_round: bool,
 }
 
 impl Delimited {
-    /// Before the first brace, with texts between two `token`s. `max_depth` is at most 127.
+    /// Creates a reader before the first brace, with `token` on both sides of a text. `max_depth` is at most 127.
     pub(crate) fn new(token: &'static str, max_depth: usize) -> Self {
         // `kinds` has 128 bits, one for each open bracket.
         Delimited { token, max_depth: max_depth.min(127), ..Delimited::default() }
     }
 
-    /// Reads on in `text`, which begins at the cursor, and writes after `json` what it says.
+    /// Reads on in `text`, which begins at the cursor, and appends the JSON of what was read to `json`.
     pub(crate) fn next(&mut self, text: &str, more: bool, cursor: &mut u64, json: &mut String) -> DelimitedStep {
         let base = *cursor;
         let mut at = 0;
@@ -92,7 +92,7 @@ impl Delimited {
         }
     }
 
-    /// In a text: bytes up to its token, or to what may begin it.
+    /// Reads inside a delimited text up to its closing token, or to a `<` that may begin one; returns the bytes read.
     fn text(&mut self, rest: &str, more: bool, json: &mut String) -> Option<usize> {
         let found = memchr::memmem::find(rest.as_bytes(), self.token.as_bytes());
         // The last `<` of what is at hand may begin the token; at the stream's end it is text.
@@ -107,7 +107,7 @@ impl Delimited {
         (end > 0).then_some(end)
     }
 
-    /// In a string of JSON: bytes up to its end.
+    /// Reads inside a JSON string up to its end; returns the number of bytes read, `None` if more text is needed.
     fn string(&mut self, rest: &str, more: bool, json: &mut String) -> Option<usize> {
         let taken = match memchr::memchr2(b'"', b'\\', rest.as_bytes()) {
             None => rest.len(),
@@ -125,8 +125,8 @@ impl Delimited {
         (taken > 0).then_some(taken)
     }
 
-    /// In a text in single quotes: bytes up to its end, a quote after which a value or a key may
-    /// end. Any other is an apostrophe.
+    /// Reads inside a text in single quotes up to its closing quote, one before `,`, `:`, `}`, `]` or the end; any
+    /// other quote is an apostrophe. Returns the number of bytes read, `None` if more text is needed.
     fn single(&mut self, rest: &str, more: bool, json: &mut String) -> Option<usize> {
         let mut from = 0;
         let taken = loop {
@@ -202,7 +202,7 @@ impl Delimited {
         if is_over { Err(DelimitedStep::End(1)) } else { Ok(1) }
     }
 
-    /// Returns a bare key, or what stands for a value.
+    /// Reads a bare key, which it quotes, or a word in place of a value, which it copies; returns the bytes read.
     fn word(&mut self, rest: &str, more: bool, json: &mut String) -> Result<usize, DelimitedStep> {
         let ends = |c: char| {
             // A `<` may begin a token and a quotation mark a string. Between round brackets `)` ends the

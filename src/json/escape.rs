@@ -2,7 +2,7 @@
 
 use super::bytes::{HIGH, Kind, Places, any_zero, differs, of};
 
-/// The bytes that are not plain inside a string: a quote, a backslash, a control character.
+/// The kind of the bytes that are not plain inside a JSON string: a quote, a backslash, a control character.
 #[derive(Clone, Copy)]
 pub(crate) struct Special;
 
@@ -21,7 +21,7 @@ impl Kind for Special {
     }
 }
 
-/// Returns the character that a backslash and this byte denote, if both are a whole escape.
+/// Returns the character that a backslash followed by this byte denotes, or `None` if the two are not a whole escape.
 #[inline]
 pub(crate) fn short_escape(byte: u8) -> Option<char> {
     Some(match byte {
@@ -35,7 +35,7 @@ pub(crate) fn short_escape(byte: u8) -> Option<char> {
     })
 }
 
-/// Returns the text as it is written in a JSON string: itself, or escaped in `scratch`.
+/// Returns the text escaped for a JSON string: `text` itself where nothing needs an escape, else a copy in `scratch`.
 pub(crate) fn escaped<'t>(text: &'t str, scratch: &'t mut String) -> &'t str {
     if !any_zero(text.as_bytes(), |b| Special.rest(b)) {
         return text;
@@ -45,7 +45,7 @@ pub(crate) fn escaped<'t>(text: &'t str, scratch: &'t mut String) -> &'t str {
     scratch
 }
 
-/// Appends the text to `out` as it is written in a JSON string.
+/// Appends the text to `out`, escaped as inside a JSON string.
 pub(crate) fn push_escaped(text: &str, out: &mut String) {
     let mut written = 0;
     out.reserve(text.len() + 8);
@@ -63,7 +63,7 @@ pub(crate) fn push_escaped(text: &str, out: &mut String) {
     out.push_str(&text[written..]);
 }
 
-/// Writes a control character as a JSON string has it.
+/// Appends a control character to `out`, escaped as in a JSON string.
 pub(super) fn push_control(c: char, out: &mut String) {
     match c {
         '\n' => out.push_str("\\n"),

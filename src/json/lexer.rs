@@ -13,20 +13,20 @@ use super::step::JsonStep;
 enum LexerState {
     #[default]
     Value,
-    /// A value, or the `]` of an empty array.
+    /// Expects a value, or the `]` of an empty array.
     FirstItem,
-    /// A key, or the `}` of an empty object.
+    /// Expects a key, or the `}` of an empty object.
     FirstKey,
     Key,
     Colon,
     AfterValue,
-    /// In a string, and whether that is a key.
+    /// Inside a string; `true` if the string is a key.
     String(bool),
     Escape(bool),
-    /// The same, and the digits of `\uXXXX` still to come.
+    /// Inside `\uXXXX`; `true` if the string is a key, and the number of hex digits still missing.
     Unicode(bool, u8),
     Number(Number),
-    /// `true`, `false` or `null`, and how much of it has come.
+    /// Inside `true`, `false` or `null` (the first field), and the number of its bytes that were read.
     Literal(&'static [u8], u8),
 }
 
@@ -43,7 +43,7 @@ enum Number {
 }
 
 impl Number {
-    /// Returns the state after `byte`, or `None` if the number does not go on with it.
+    /// Returns the state of a number token after `byte`, or `None` if `byte` cannot continue the number.
     fn after(self, byte: u8) -> Option<Number> {
         use Number::*;
         Some(match (self, byte) {
@@ -63,37 +63,37 @@ impl Number {
     }
 }
 
-/// A strict JSON lexer; see the module.
+/// The strict JSON lexer, which reports where the value and its members end and where the first fault is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lexer {
     state: LexerState,
     depth: usize,
-    /// One bit per open container, the innermost lowest: 1 for an object.
+    /// One bit per open container, the innermost lowest: 1 for an object, 0 for an array.
     kinds: u128,
     max_depth: usize,
-    /// Start of the string that is being read.
+    /// Offset of the string, number or literal that is being read or was read last.
     pub(crate) string_start: u64,
-    /// A comma whose next token has not come.
+    /// Offset of a comma after which no token has arrived yet.
     comma: Option<u64>,
-    /// Keys and values of the outermost object are reported.
+    /// `true` if keys and values of the outermost object are reported.
     members: bool,
-    /// A value of the outermost object was announced but not its end.
+    /// A value of the outermost object has begun and not ended.
     member_open: bool,
     pub(crate) too_deep: bool,
-    /// Last byte outside strings that is not white space.
+    /// Last byte outside strings that is not white space, or the quotation mark that began the last string.
     last: u8,
-    /// Only white space came since the last line break.
+    /// Only white space has been read since the last line break.
     line_start: bool,
 }
 
 impl Lexer {
-    /// A lexer before the first byte of a value, which reports the members of the
+    /// Creates a lexer before the first byte of a value, which reports the members of the
     /// outermost object. `max_depth` is at most 127.
     pub(crate) fn of_members(max_depth: usize) -> Self {
         Lexer { members: true, ..Lexer::new(max_depth) }
     }
 
-    /// A lexer before the first byte of a value. `max_depth` is at most 127.
+    /// Creates a lexer before the first byte of a value, which reports no members. `max_depth` is at most 127.
     pub(crate) fn new(max_depth: usize) -> Self {
         // As after a colon: a string in other quotation marks may begin (`Loose::at_value`).
         Lexer { max_depth: max_depth.min(127), last: b':', ..Lexer::default() }
@@ -109,18 +109,18 @@ impl Lexer {
         matches!(self.state, LexerState::String(_))
     }
 
-    /// Returns the tolerant lexer that goes on where this one stopped.
+    /// Returns the tolerant lexer that continues at the offset where this one stopped.
     pub(crate) fn loosen(&self) -> Loose {
         Loose::new(self.depth, self.in_string(), char::from(self.last), self.line_start)
     }
 
-    /// Up to where the text before `cursor` is a prefix of valid JSON that may
-    /// be emitted: a comma waits for its next token.
+    /// Returns the offset up to which the text is a prefix of valid JSON that may be emitted: `cursor`, or the
+    /// offset of a comma after which no token has arrived.
     pub(crate) fn safe(&self, cursor: u64) -> u64 {
         self.comma.unwrap_or(cursor)
     }
 
-    /// Reads on in `bytes`, which are at `cursor`; moves `cursor` past the bytes that were read.
+    /// Reads on in `bytes`, which begin at offset `cursor`; moves `cursor` past the bytes that were read.
     pub(crate) fn next(&mut self, bytes: &[u8], cursor: &mut u64) -> JsonStep {
         let base = *cursor;
         let mut i = 0;
@@ -192,7 +192,7 @@ impl Lexer {
         self.value_ends(end)
     }
 
-    /// A value ended before `end`.
+    /// Notes that a value ended before offset `end`; returns the step to report, `None` for a nested value.
     fn value_ends(&mut self, end: u64) -> Option<JsonStep> {
         self.state = LexerState::AfterValue;
         if self.depth == 0 {
@@ -320,7 +320,7 @@ impl Lexer {
     }
 }
 
-/// Returns `true` if `json`, up to its first fault, is nested deeper than that.
+/// Returns `true` if the nesting of `json`, up to its first fault, is deeper than `max_depth`.
 pub(crate) fn is_too_deep(json: &str, max_depth: usize) -> bool {
     let mut lexer = Lexer::new(max_depth);
     lexer.next(json.as_bytes(), &mut 0);
@@ -329,9 +329,9 @@ pub(crate) fn is_too_deep(json: &str, max_depth: usize) -> bool {
 
 enum LexerStep {
     Taken,
-    /// The state changed; the byte is still to be read.
+    /// The state changed; the same byte must be read again.
     Again,
-    /// Something to say; whether the byte was taken.
+    /// A step to report; `true` if the byte was consumed.
     Report(JsonStep, bool),
 }
 

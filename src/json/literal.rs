@@ -6,13 +6,13 @@ use super::decimal::{self, Decimal};
 use super::outside::string_length;
 use super::read::strict;
 
-/// Returns the integer that a text spells as a JSON number, in 64 bits: `5`, ` -3 `, `5.0`, `1e3`.
+/// Returns the 64-bit integer that a text spells as a JSON number (`5`, ` -3 `, `5.0`, `1e3`), else `None`.
 pub(crate) fn integer(text: &str) -> Option<Number> {
     Decimal::parse(text.trim())?.integer()
 }
 
-/// Returns the number that a text spells as a JSON number, and whether digits were
-/// lost. A whole number beyond 64 bits is none: it may be an identifier.
+/// Returns the number that a text spells as a JSON number, and `true` if digits were lost.
+/// `None` for a whole number beyond 64 bits, which may be an identifier, and for a number that no double can hold.
 pub(crate) fn number(text: &str) -> Option<(Number, bool)> {
     let text = text.trim();
     let decimal = Decimal::parse(text)?;
@@ -27,13 +27,13 @@ pub(crate) fn number(text: &str) -> Option<(Number, bool)> {
     Some((Number::from_f64(value)?, !decimal.is(value)))
 }
 
-/// Returns the boolean that a text spells, in any case.
+/// Returns the boolean that a text spells, in upper or lower case, else `None`.
 pub(crate) fn boolean(text: &str) -> Option<bool> {
     text.trim().to_ascii_lowercase().parse().ok()
 }
 
 /// Returns the object or array that a text spells in strict JSON without duplicate
-/// keys, and whether a number in it lost digits.
+/// keys, else `None`; the boolean is `true` if a number in it lost digits.
 pub(crate) fn compound(text: &str) -> Option<(Value, bool)> {
     let text = text.trim();
     if !text.starts_with(['{', '[']) {
@@ -42,7 +42,7 @@ pub(crate) fn compound(text: &str) -> Option<(Value, bool)> {
     strict(text)
 }
 
-/// Returns `true` if `json`, a JSON text, has a number token that reads as `number` and has more digits.
+/// Returns `true` if a number token of the JSON text `json` reads as `number` but has more digits.
 pub(crate) fn loses_digits(json: &str, number: &Number) -> bool {
     // An integer has all of its digits.
     let Some(value) = number.as_f64().filter(|_| number.is_f64()) else { return false };
@@ -69,13 +69,13 @@ fn numbers(json: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the values of those number tokens of `json`, a JSON text, that lose digits.
+/// Returns the values of those number tokens of the JSON text `json` that lose digits when they are read.
 pub(crate) fn lossy(json: &str) -> impl Iterator<Item = f64> {
     numbers(json).filter(|token| decimal::loses_digits(token)).filter_map(|token| token.parse().ok())
 }
 
-/// Returns the one spelling that `json`, a JSON text, has for `number`; `None` if
-/// there is none or several.
+/// Returns the spelling of `number` in the JSON text `json`; `None` if the number
+/// is not in it or is spelled in several ways.
 pub(crate) fn spelling<'a>(json: &'a str, number: &Number) -> Option<&'a str> {
     let value = number.as_f64()?;
     let mut spellings = numbers(json).filter(|n| n.parse() == Ok(value));

@@ -10,16 +10,16 @@
 use super::step::JsonStep;
 use super::window::{Match, No, Undecided, Window, leading_space};
 
-/// Bytes that are looked at for a closer: none that is known is longer.
+/// Maximum number of bytes that are searched for a closer; every known closer is shorter.
 const CLOSER_BYTES: usize = 64;
 
-/// A text that ends a damaged value from outside.
+/// Recognises the text, such as a closing tag, that ends a damaged JSON value.
 pub(crate) trait Closer {
-    /// Matches the closer at the start of `text`.
+    /// Matches the closer at the start of `text`; undecided while `more` text may complete it.
     fn closes(&self, text: &str, line_start: bool, more: bool) -> Match<()>;
 
-    /// Returns the position where the call ended if the last whole closer (all closing tags of the call) in a line
-    /// closed it.
+    /// Returns the offset in `line` at which the call ended if the last whole closer (all closing tags of the call) in
+    /// the line closed it.
     fn last_passed(&self, _line: &str) -> Option<usize> {
         None
     }
@@ -28,9 +28,9 @@ pub(crate) trait Closer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Plain,
-    /// Inside a string that this character ends.
+    /// Inside a string that ends with this character.
     String(char),
-    /// Inside a string between escaped quotes.
+    /// Inside a string whose quotation marks are escaped (`\"`).
     Escaped,
 }
 
@@ -40,29 +40,29 @@ impl<F: Fn(&str, bool, bool) -> Match<()>> Closer for F {
     }
 }
 
-/// The tolerant lexer; see the module.
+/// The tolerant lexer, which finds the end of JSON that has a fault.
 #[derive(Debug, Clone)]
 pub(crate) struct Loose {
     mode: Mode,
     depth: usize,
     escaped: bool,
-    /// A raw line break was seen in a string.
+    /// A raw line break was seen in a string, so that a closer at a line's start ends the value even inside a string.
     line_rule: bool,
-    /// Only spaces are between the last line break and the cursor.
+    /// Only white space is between the last line break and the cursor.
     pub(crate) line_start: bool,
     /// Last character that is not white space, outside strings.
     last: char,
 }
 
 impl Loose {
-    /// Returns a lexer inside `depth` containers, perhaps in a string, after the character `last`, perhaps at a line's
-    /// start.
+    /// Creates a lexer inside `depth` containers, in a string if `in_string`, after the character `last`; `line_start`
+    /// is `true` at the start of a line.
     pub(crate) fn new(depth: usize, in_string: bool, last: char, line_start: bool) -> Self {
         let mode = if in_string { Mode::String('"') } else { Mode::Plain };
         Loose { mode, depth, escaped: false, line_rule: false, line_start, last }
     }
 
-    /// Reads on from `cursor`; moves `cursor` past the text that was read.
+    /// Reads on in the window from `cursor`, and moves `cursor` past the text that was read.
     pub(crate) fn next(&mut self, window: &Window<'_>, cursor: &mut u64, closer: &dyn Closer) -> JsonStep {
         loop {
             let rest = window.from(*cursor);
@@ -94,8 +94,8 @@ impl Loose {
         }
     }
 
-    /// Returns `true` if a closer may begin at this character: anywhere outside strings, and at a line's start once
-    /// strings cannot be trusted.
+    /// Returns `true` if a closer may begin with this character: anywhere outside strings, and inside strings at a
+    /// line's start once a raw line break was seen in a string.
     fn may_close(&self, c: char) -> bool {
         // Tags and tokens begin with a bracket, fences and the words of a dialect at a line's start.
         let candidate = matches!(c, '<' | '[') || (self.line_start && !c.is_whitespace());
@@ -124,8 +124,8 @@ impl Loose {
         self.last = '"';
     }
 
-    /// Reads one character of a string that `\"` ends, in both levels of escapes.
-    /// `None`: the next byte is needed.
+    /// Reads on in a string that an escaped quotation mark (`\"`) ends; returns the number of bytes read, `None` if
+    /// the next byte is needed.
     fn escaped_string(&mut self, rest: &str, c: char, more: bool) -> Option<usize> {
         self.line_rule |= c == '\n';
         if c != '\\' {
@@ -142,12 +142,12 @@ impl Loose {
         Some(1 + inner.len_utf8())
     }
 
-    /// Returns `true` if a string in single quotes may begin here: nothing else fits.
+    /// Returns `true` if a value is expected, so that a single or typographic quotation mark begins a string.
     fn at_value(&self) -> bool {
         matches!(self.last, '{' | '[' | ',' | ':' | '(' | '=')
     }
 
-    /// `None`: the next byte is needed.
+    /// Reads one character outside strings; returns the number of bytes read, `None` if the next byte is needed.
     fn plain(&mut self, rest: &str, c: char, more: bool) -> Option<usize> {
         match c {
             '{' | '[' => self.depth += 1,
@@ -184,7 +184,7 @@ impl Loose {
     }
 }
 
-/// Bytes up to the next one that matters inside a string that `end` ends.
+/// Returns the number of bytes before the next character that may matter inside a string that `end` closes.
 fn plain_bytes(rest: &str, end: char) -> usize {
     rest.find(['\\', '\n', end, '"', '\'']).unwrap_or(rest.len())
 }

@@ -1,7 +1,7 @@
 //! The bytes outside of the strings of JSON, which need not be valid.
 
-/// Length of the string that `text`, at its quotation mark, begins with; `None` where nothing
-/// closes it.
+/// Returns the length of the string at the start of `text`, both quotation marks included; `None` if it is not
+/// closed.
 pub(crate) fn string_length(text: &[u8]) -> Option<usize> {
     let mut at = 1;
     while let Some(found) = memchr::memchr2(b'"', b'\\', text.get(at..)?) {
@@ -14,15 +14,15 @@ pub(crate) fn string_length(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Iterates over the bytes outside of strings, with their offsets; of a string it yields the closing
-/// quotation mark.
+/// Iterator over the bytes of a JSON text outside strings, with their offsets; of each string it yields only the
+/// closing quotation mark.
 pub(crate) struct Outside<'t> {
     text: &'t [u8],
     at: usize,
     is_in_string: bool,
 }
 
-/// Returns the bytes of `text` outside of its strings.
+/// Returns an iterator over the bytes of `text` outside its strings.
 pub(crate) fn outside(text: &str) -> Outside<'_> {
     Outside { text: text.as_bytes(), at: 0, is_in_string: false }
 }
@@ -47,10 +47,10 @@ impl Iterator for Outside<'_> {
     }
 }
 
-/// Maximum length of the reported part.
+/// Maximum number of missing closers that are reported.
 const MOST: usize = 16;
 
-/// Returns the closers of the strings and brackets that are open at the end of `text`, read as strict JSON has them.
+/// Returns the closing quotation mark and brackets that are missing at the end of `text`, innermost first, 16 at most.
 pub(crate) fn unclosed(text: &str) -> String {
     let (mut open, mut bytes) = (Vec::new(), outside(text));
     for (_, byte) in bytes.by_ref() {

@@ -4,19 +4,19 @@ use std::fmt;
 
 use crate::json::text_type;
 
-/// Defines the repairs with their words; after `;` those that hold a name or a place.
+/// Defines the repairs with their names; those after `;` carry a name or a JSON Pointer.
 macro_rules! repairs {
     ($($(#[$doc:meta])* $repair:ident = $word:literal,)+; $($(#[$held_doc:meta])* $held:ident = $lead:literal,)+) => {
-        /// Something that was mended in a call. Nothing is mended without one.
+        /// A change that made a call readable. Every change to a call is recorded as one.
         ///
         /// Serialised as its [`Display`](fmt::Display) form: a snake-case word, for
-        /// some followed by a colon and a place or a name (`coerced:/days`).
+        /// some followed by a colon and a JSON Pointer or a name (`coerced:/days`).
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Repair {
             $($(#[$doc])* $repair,)+
             $($(#[$held_doc])* $held(String),)+
-            /// Another repair, by its word.
+            /// A repair that this version does not know, by its serialised form.
             Other(String),
         }
 
@@ -46,9 +46,9 @@ macro_rules! repairs {
 }
 
 repairs! {
-    /// A code fence around the arguments was taken off.
+    /// A code fence around the arguments was removed.
     Fence = "fence",
-    /// Text around an answer's JSON was left out.
+    /// Text around the JSON of an answer was removed.
     Prose = "prose",
     /// A CDATA section around a value was unwrapped.
     Cdata = "cdata",
@@ -68,49 +68,49 @@ repairs! {
     MissingClose = "missing_close",
     /// The closing tag is missing because a declared stop string took it.
     StopSequence = "stop_sequence",
-    /// The arguments stood beside the tool's name, without a key of their own.
+    /// The arguments were beside the tool's name, without a key of their own.
     FlatArguments = "flat_arguments",
     /// A number was read with fewer digits than were written.
     NumberPrecision = "number_precision",
-    /// Control tokens that the prompt had broken ([`break_tokens`](crate::outcome::break_tokens))
-    /// are whole again.
+    /// Control tokens that the prompt had escaped ([`break_tokens`](crate::outcome::break_tokens))
+    /// were restored.
     TokensRestored = "tokens_restored",
-    /// The server was missing or unknown, and one server has the tool.
+    /// The server's name was missing or unknown, and was replaced by the only server that has the tool.
     ServerResolved = "server_resolved",
     ;
-    /// The name was written otherwise; this is how. See [`Catalog::resolve`](crate::tools::Catalog::resolve).
+    /// The tool's name was misspelled; carries that name. See [`Catalog::resolve`](crate::tools::Catalog::resolve).
     NameMatched = "name_matched",
-    /// Another key stood for the dialect's own (`name` for `tool_name`).
+    /// Another key was in place of the dialect's own key (`name` for `tool_name`); carries a key.
     KeyAlias = "key_alias",
-    /// A value was read as the type its schema wants; the place is a JSON Pointer.
+    /// A value was converted to the type that its schema wants; carries its JSON Pointer.
     Coerced = "coerced",
-    /// Text held the value as JSON: an object or array, or text once more. The
-    /// place is a JSON Pointer.
+    /// A text contained the value as JSON: an object or array, or text that was encoded once more.
+    /// Carries its JSON Pointer.
     UnwrappedString = "unwrapped_string",
-    /// An array held the one value that its schema wants there.
+    /// A value was taken out of the array of one item that contained it, as its schema wants; carries its JSON Pointer.
     UnwrappedArray = "unwrapped_array",
-    /// A single value was made an array, which its schema wants there.
+    /// A single value was wrapped in an array, which its schema wants; carries its JSON Pointer.
     WrappedInArray = "wrapped_in_array",
-    /// A key was written in another case or style than the schema's; the place
-    /// is that of the key as it was written.
+    /// A key was written in another case or style than in the schema; carries the JSON Pointer
+    /// of the key as it was written.
     KeyRenamed = "key_renamed",
-    /// A member that may be left out said nothing (`null`, an empty text), which its schema refuses, or, in a
-    /// call that was held to its form, something that nobody spoke of: it was left out. The place is a
-    /// JSON Pointer.
+    /// An optional member was removed: it was empty (`null`, an empty text), which its schema refuses, or it was in a
+    /// constrained call (one whose output was held to a grammar or schema) and had a value that no one mentioned.
+    /// Carries its JSON Pointer.
     LeftOut = "left_out",
-    /// A call that was held to its form got the one value of a choice that the user named. The place
-    /// is a JSON Pointer.
+    /// A value of a constrained call was replaced by the one allowed value that the user named. Carries its JSON
+    /// Pointer.
     AsSaid = "as_said",
-    /// A value of such a call was a result with the frame in which the model had read it, which was taken off.
-    /// The place is a JSON Pointer.
+    /// A value of a constrained call was a tool result with the frame around it in the prompt; the frame was removed.
+    /// Carries its JSON Pointer.
     Unframed = "unframed",
-    /// A read-only tool was given a member that its schema does not know and refuses: it was
-    /// dropped. The place is a JSON Pointer.
+    /// An unknown member, which the schema refuses, was dropped from a call of a read-only tool. Carries its JSON
+    /// Pointer.
     UnknownDropped = "unknown_dropped",
 }
 
 impl Repair {
-    /// Names it among these, once.
+    /// Adds the repair to the list unless it is there already.
     pub(crate) fn note(self, repairs: &mut Vec<Repair>) {
         if !repairs.contains(&self) {
             repairs.push(self);

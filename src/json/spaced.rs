@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// Returns the text of a JSON value, or of a map of them; members in their order.
+/// Returns a value as JSON on one line with a space after each colon and comma; members keep their order.
 pub(crate) fn spaced(value: &impl Serialize) -> String {
     let mut text = Vec::new();
     // Writing to memory does not fail, and a value's keys are strings.

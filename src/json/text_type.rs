@@ -1,7 +1,7 @@
 //! Types that are a text in JSON.
 
-/// Writes a type as a text and reads it from one with `From<&str>`. What is written is what the
-/// function says; the schema has the description.
+/// Implements (de)serialisation of a type as a JSON string: reads it with `From<&str>`, writes the result of the
+/// function `$written`, and gives its schema the description.
 macro_rules! text_type {
     ($type:ident, $written:expr, $description:literal) => {
         impl serde::Serialize for $type {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Returns the value with each key and text put through `change`.
+/// Returns the value with `change` applied to each of its keys and texts.
 pub(crate) fn map_texts(value: Value, change: &mut impl FnMut(String) -> String) -> Value {
     match value {
         Value::String(text) => Value::String(change(text)),

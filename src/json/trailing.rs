@@ -3,25 +3,25 @@
 use super::read::{closes_string, opens_string};
 use super::window::{Match, No, Undecided, begins, first_of, leading_space};
 
-/// The findings in the text after a value.
+/// The classification of the text after a JSON value, which may belong inside the value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Trailing {
-    /// A bracket that nothing opened (fixture `members_after/type_marker_bracket_too_many`).
+    /// A closing bracket follows that closes nothing (fixture `members_after/type_marker_bracket_too_many`).
     pub(crate) surplus: bool,
-    /// A word or a key, with nothing but brackets between: what may be left of a key whose first
+    /// A word or a key follows, with nothing but closing brackets between: it may be the rest of a key whose first
     /// quote is missing (`key_without_its_first_quote`).
     pub(crate) glued: bool,
-    /// Digits that a bracket or a further key follows, with nothing but brackets before them: the
+    /// Digits follow directly, and after them a bracket or a further key: the
     /// rest of a number (`split_number`); other digits are prose (`digits_of_prose`).
     pub(crate) digits: bool,
-    /// A further member: the value's last bracket is too early (`hermes`, `use_mcp_tool`).
+    /// A further member follows: the value's last bracket is too early (`hermes`, `use_mcp_tool`).
     pub(crate) member: bool,
-    /// A further object (`arguments/two_objects`).
+    /// A further object follows (`arguments/two_objects`).
     pub(crate) object: bool,
 }
 
 impl Trailing {
-    /// Returns the findings at the start of `text`, right after a value. Undecided while it may yet become a member.
+    /// Classifies `text`, which follows a value directly. Undecided while `more` text may change the answer.
     pub(crate) fn of(text: &str, more: bool) -> Match<Self> {
         // `&` and `\` begin a quotation mark in text that is escaped (`entities`, `escaped_once_more`).
         let glues = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '"' | '“' | '”' | '&' | '\\');
@@ -38,14 +38,14 @@ impl Trailing {
     }
 }
 
-/// Matches an object, after a comma or not.
+/// Matches an object at the start of `text`, after a comma or semicolon or without one.
 fn object(text: &str, more: bool) -> Match<()> {
     let text = &text[leading_space(text)..];
     let text = text.strip_prefix([',', ';', '，', '；']).unwrap_or(text);
     begins(&text[leading_space(text)..], "{", more)
 }
 
-/// Matches digits, followed by a bracket or by a comma and a quotation mark.
+/// Matches digits followed by a closing bracket, or by a comma and a quotation mark.
 fn digits(text: &str, more: bool) -> Match<()> {
     let unknown = if more { Err(Undecided) } else { Err(No) };
     let after = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -63,12 +63,12 @@ fn digits(text: &str, more: bool) -> Match<()> {
     }
 }
 
-/// Beginnings of a key in text that is escaped once more (`escaped_once_more`, `entities`).
+/// Beginnings of a key in text whose quotation marks are escaped (`escaped_once_more`, `entities`).
 const ESCAPED_QUOTES: [&str; 2] = ["\\\"", "&quot;"];
 
-/// Matches a key in quotes, after closing brackets or not: with a comma before it or a colon after it.
+/// Matches a key in quotes, after closing brackets or without them: it needs a comma before it or a colon after it.
 ///
-/// Another text in quotes may be prose.
+/// Other text in quotes may be prose.
 fn member(text: &str, more: bool) -> Match<()> {
     let unknown = if more { Err(Undecided) } else { Err(No) };
     let text = text.trim_start_matches([' ', '\t', '\r', '\n', '}', ']']);

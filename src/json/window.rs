@@ -2,25 +2,25 @@
 
 use std::ops::Range;
 
-/// A piece of the stream with its place in it. Positions are offsets in the whole stream.
+/// A piece of the stream and its offset. All offsets are in the whole stream.
 ///
-/// Handed on by reference: a copy of what was just written costs more than all that is
+/// Passed by reference: copying a window that was just written costs more than all that is
 /// read of it.
 pub(crate) struct Window<'w> {
     pub(crate) text: &'w str,
     /// Offset of the first byte of `text`.
     pub(crate) base: u64,
-    /// `true` if more may follow.
+    /// `true` if more text may follow.
     pub(crate) more: bool,
 }
 
 impl<'w> Window<'w> {
-    /// Returns the offset after the last byte.
+    /// Returns the stream offset after the last byte of the window.
     pub(crate) fn end(&self) -> u64 {
         self.base + self.text.len() as u64
     }
 
-    /// Returns the window up to `at`, cut at a character: more may follow it.
+    /// Returns the window cut before offset `at`, at a character boundary, as one that more text may follow.
     pub(crate) fn until(&self, at: u64) -> Window<'w> {
         if at >= self.end() {
             return Window { ..*self };
@@ -28,12 +28,12 @@ impl<'w> Window<'w> {
         Window { text: &self.text[..self.text.floor_char_boundary(self.index(at))], more: true, ..*self }
     }
 
-    /// Everything from `at`.
+    /// Returns the text of the window from offset `at` on.
     pub(crate) fn from(&self, at: u64) -> &'w str {
         &self.text[self.index(at)..]
     }
 
-    /// Moves `cursor` past white space; returns everything from there.
+    /// Moves `cursor` past white space; returns the text from there.
     pub(crate) fn past_space(&self, cursor: &mut u64) -> &'w str {
         let rest = self.from(*cursor);
         let space = leading_space(rest);
@@ -41,7 +41,8 @@ impl<'w> Window<'w> {
         &rest[space..]
     }
 
-    /// Moves `cursor` to the next such byte, or to the end; returns everything from that byte.
+    /// Moves `cursor` to the next `byte` and returns the text from it; if there is none, to the end, and returns
+    /// `None`.
     pub(crate) fn to_byte(&self, byte: u8, cursor: &mut u64) -> Option<&'w str> {
         let rest = self.from(*cursor);
         let found = memchr::memchr(byte, rest.as_bytes());
@@ -49,19 +50,19 @@ impl<'w> Window<'w> {
         found.map(|at| &rest[at..])
     }
 
-    /// Returns the bytes of a range, clamped to what is at hand.
+    /// Returns the text of a range of offsets, clamped to the window.
     pub(crate) fn slice(&self, range: Range<u64>) -> &'w str {
         let start = self.index(range.start);
         &self.text[start..self.index(range.end).max(start)]
     }
 
-    /// Returns the character before `at`, if it is at hand.
+    /// Returns the character before offset `at`, if it is in the window.
     pub(crate) fn before(&self, at: u64) -> Option<char> {
         self.text[..self.index(at)].chars().next_back()
     }
 
-    /// At most `limit` bytes from `at` to decide about, cut at a character, and
-    /// whether more bytes could still change the decision.
+    /// Returns at most `limit` bytes from offset `at`, cut at a character boundary, and `true`
+    /// if text that has not arrived could still change a decision about them.
     pub(crate) fn candidate(&self, at: u64, limit: usize) -> (&'w str, bool) {
         let rest = self.from(at);
         if rest.len() < limit {
@@ -75,30 +76,30 @@ impl<'w> Window<'w> {
     }
 }
 
-/// Answer to "does this begin with …?" when the text may still grow: what is there, or why it is
-/// not. With `?` what follows in a function is asked only where this was found.
+/// Result of matching text that may still grow: the match, or the reason why there is none. `?` returns
+/// from the function unless there is a match.
 pub(crate) type Match<T> = Result<T, Miss>;
 
-/// The reason that something was not found.
+/// The reason why nothing was matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)] // As wide as most finds, so that an answer stays in two registers.
 pub(crate) enum Miss {
     No,
-    /// The text fits so far.
+    /// The text is a prefix of a match, and more may follow.
     Undecided,
 }
 
 pub(crate) use Miss::{No, Undecided};
 
-/// Operations that join answers.
+/// Operations that combine the results of several matches.
 pub(crate) trait Answer<T>: Sized {
-    /// Returns the match, or `None` if the answer is no: with `?` only an undecided answer ends the function.
+    /// Returns the match, or `None` if there is none; an error only while the result is undecided.
     fn decided(self) -> Match<Option<T>>;
 
-    /// The first of two answers that was found; undecided if either is.
+    /// Returns the first of two results that is a match; undecided if there is none and at least one is undecided.
     fn either(self, other: Self) -> Self;
 
-    /// This answer, or another where it is no. While it is undecided, so is all.
+    /// Returns this result, or that of `other` if there is no match. An undecided result is returned as it is.
     fn else_try(self, other: impl FnOnce() -> Self) -> Self;
 }
 
@@ -127,7 +128,7 @@ impl<T> Answer<T> for Match<T> {
     }
 }
 
-/// Returns the first match among any number of answers, joined as by [`Answer::either`]; no answer after it is
+/// Returns the first match among any number of results, combined as by [`Answer::either`]; later ones are not
 /// evaluated.
 #[inline]
 pub(crate) fn first_of<T>(answers: impl IntoIterator<Item = Match<T>>) -> Match<T> {
@@ -142,13 +143,13 @@ pub(crate) fn first_of<T>(answers: impl IntoIterator<Item = Match<T>>) -> Match<
     Err(miss)
 }
 
-/// Returns the first of any number of answers that is not no.
+/// Returns the first result that is a match or undecided; `No` if there is none.
 #[inline]
 pub(crate) fn first_said<T>(answers: impl IntoIterator<Item = Match<T>>) -> Match<T> {
     answers.into_iter().find(|answer| !matches!(answer, Err(No))).unwrap_or(Err(No))
 }
 
-/// Returns the last character of a text whose first bytes may be cut.
+/// Returns the last character of a text whose first bytes may be a cut character; `None` if the text is empty.
 pub(crate) fn last_char(text: &[u8]) -> Option<char> {
     // Nearly always it is a letter or a sign of ASCII.
     if let Some(byte) = text.last().filter(|byte| byte.is_ascii()) {
@@ -158,7 +159,7 @@ pub(crate) fn last_char(text: &[u8]) -> Option<char> {
     std::str::from_utf8(&text[start..]).ok()?.chars().next()
 }
 
-/// Matches `word` at the start of `text`.
+/// Matches `word` at the start of `text`; undecided while `more` text may complete it.
 #[inline]
 pub(crate) fn begins(text: &str, word: &str, more: bool) -> Match<()> {
     // Nearly always the first two bytes are others.
@@ -177,7 +178,7 @@ fn begins_word(text: &str, word: &str, more: bool) -> Match<()> {
     }
 }
 
-/// Matches `</tag>` (`close`) or `<tag>` at the start of `text`; returns its length.
+/// Matches `</tag>` (if `close`) or `<tag>` at the start of `text`; returns its length in bytes.
 #[inline]
 pub(crate) fn begins_tag(text: &str, tag: &str, close: bool, more: bool) -> Match<usize> {
     // Nearly every tag is another one, which the first bytes tell.
@@ -208,7 +209,7 @@ fn begins_this_tag(text: &str, tag: &str, close: bool, more: bool) -> Match<usiz
     }
 }
 
-/// Matches the same in whatever case the name is, which is in small letters here, and with spaces after it or not.
+/// Matches a tag as [`begins_tag`] does, in any case and with spaces or tabs after its name. `tag` is in lower case.
 pub(crate) fn begins_tag_any_case(text: &str, tag: &str, close: bool, more: bool) -> Match<usize> {
     let lead = if close { &b"</"[..] } else { b"<" };
     let text = text.as_bytes();
@@ -225,10 +226,10 @@ pub(crate) fn begins_tag_any_case(text: &str, tag: &str, close: bool, more: bool
     }
 }
 
-/// Most spaces after the name of such a tag.
+/// Maximum number of spaces and tabs between the name of a tag and `>`.
 const MAX_TAG_SPACE: usize = 8;
 
-/// Number of leading bytes that are white space.
+/// Returns the number of leading bytes that are white space.
 pub(crate) fn leading_space(text: &str) -> usize {
     text.bytes().take_while(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n')).count()
 }

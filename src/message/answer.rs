@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::setters;
 use crate::json::text_type;
 
-/// Channel on which a piece of a model's answer arrived.
+/// The field of the endpoint's stream from which a piece of a model's answer came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DeltaKind {
-    /// The answer's text (`content`), which may hold think tags.
+    /// The answer's text (`content`), which may contain think tags.
     Content,
     /// A separate reasoning field (`reasoning_content`, `reasoning`).
     Reasoning,
@@ -24,9 +24,9 @@ pub enum DeltaKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Delta {
-    /// The channel.
+    /// The field of the stream that the piece is from.
     pub kind: DeltaKind,
-    /// Text; any length, cut anywhere between characters.
+    /// Text of any length, which may be cut between any two characters.
     pub text: String,
 }
 
@@ -89,7 +89,7 @@ setters!(
 );
 
 impl Usage {
-    /// Returns the sum of two usages.
+    /// Returns the sum of both usages; a number that only one has is copied.
     #[must_use]
     pub fn plus(self, other: Usage) -> Usage {
         Usage {

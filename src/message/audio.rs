@@ -8,12 +8,12 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::image::{decoded, size};
 
-/// Sound for a model that hears: WAV or MP3, the two that Chat Completions take as
-/// `input_audio` (platform.openai.com/docs/guides/audio). Cheap to clone.
+/// Audio for a model that reads it: WAV or MP3, the two formats that Chat Completions accept as `input_audio`
+/// (platform.openai.com/docs/guides/audio). Cheap to clone.
 #[derive(Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Audio {
     format: AudioFormat,
-    /// Its bytes in base64.
+    /// The file's bytes in base64.
     data: Arc<str>,
 }
 
@@ -25,7 +25,7 @@ enum AudioFormat {
 }
 
 impl AudioFormat {
-    /// Returns the format of a file by its first bytes.
+    /// Returns the format of an audio file by its first bytes; `None` for any other file.
     fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..] => Some(AudioFormat::Wav),
@@ -37,18 +37,18 @@ impl AudioFormat {
 }
 
 impl Audio {
-    /// Returns the sound of a file with these bytes; `None` for an unsupported format.
+    /// Creates audio from the bytes of a file; `None` for an unsupported format.
     pub fn new(bytes: &[u8]) -> Option<Self> {
         Some(Audio { format: AudioFormat::of(bytes)?, data: STANDARD.encode(bytes).into() })
     }
 
-    /// Returns the sound of a file in base64, which is kept as it is; `None` for an unsupported format.
+    /// Creates audio from a file in base64; `None` for an unsupported format, and for text that is not base64.
     pub fn from_base64(data: &str) -> Option<Self> {
         let (data, bytes) = decoded(data)?;
         Some(Audio { format: AudioFormat::of(&bytes)?, data: data.into() })
     }
 
-    /// Returns the format as `input_audio` names it: `wav` or `mp3`.
+    /// Returns the format's name for `input_audio`: `wav` or `mp3`.
     pub fn format(&self) -> &'static str {
         match self.format {
             AudioFormat::Wav => "wav",
@@ -56,12 +56,12 @@ impl Audio {
         }
     }
 
-    /// Returns the bytes in base64, padded.
+    /// Returns the file's bytes in base64, padded.
     pub fn base64(&self) -> &str {
         &self.data
     }
 
-    /// Returns the number of bytes before base64.
+    /// Returns the number of bytes of the file, before base64.
     pub(crate) fn bytes(&self) -> usize {
         self.data.trim_end_matches('=').len() * 3 / 4
     }

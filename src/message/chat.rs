@@ -15,7 +15,7 @@ use super::{keyword_enum, setters};
 pub enum Role {
     /// Instructions of the program.
     System,
-    /// The user, or results of tools.
+    /// The user; also the results of tools, if the request carries no tools.
     User,
     /// The model.
     Assistant,
@@ -34,9 +34,9 @@ keyword_enum!(Role, "a role",
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Message {
-    /// The author.
+    /// The author of the message.
     pub role: Role,
-    /// The text.
+    /// The text of the message.
     pub content: String,
     /// Images that go with the text, for a model that reads images; in a user message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -47,7 +47,7 @@ pub struct Message {
     /// Calls that an assistant message makes, each with an id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<NativeCall>,
-    /// The call that a tool message answers.
+    /// Identifier of the call whose result a tool message is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
     /// The model's reasoning before its calls, for endpoints that require it in the history.
@@ -77,7 +77,7 @@ impl Message {
         Message::new(Role::Assistant, content)
     }
 
-    /// Creates the result of the call `id`.
+    /// Creates a tool message, which is the result of the call `id`.
     pub fn tool(id: impl Into<String>, content: impl Into<String>) -> Self {
         Message { call_id: Some(id.into()), ..Message::new(Role::Tool, content) }
     }
@@ -89,7 +89,7 @@ impl Message {
         self
     }
 
-    /// Returns the message as text for people: its text, then a line for each image.
+    /// Returns the message as text for display: its text, then a line for each image.
     pub fn shown(&self) -> Cow<'_, str> {
         image::shown(&self.content, &self.images)
     }

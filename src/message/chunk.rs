@@ -21,8 +21,8 @@ pub(crate) struct Choice {
     #[serde(default)]
     pub(crate) index: u64,
     pub(crate) delta: Option<Fields>,
-    /// The message of a completion that was not streamed; some endpoints also repeat the whole answer here in the last
-    /// chunk.
+    /// The message of a completion that was not streamed; some endpoints also repeat the whole answer in this field of
+    /// the last chunk.
     pub(crate) message: Option<Fields>,
     pub(crate) finish_reason: Option<String>,
     /// `{"content": [{"token": "…", "logprob": -0.1, "top_logprobs": [{"token": "…", "logprob": -0.1}]}]}` (OpenAI's
@@ -42,12 +42,12 @@ pub(crate) const REASONING_CONTENT: &str = "reasoning_content";
 /// The fields of a message or a delta. Reasoning is in one of [`REASONING_FIELDS`].
 #[derive(Deserialize)]
 pub(crate) struct Fields {
-    /// Text, or a list of parts.
+    /// The answer's text, or a list of parts.
     #[serde(default)]
     content: Value,
     reasoning_content: Option<String>,
     reasoning: Option<String>,
-    /// Reasoning in Ollama's API and on some hosts; a setting or something else on others.
+    /// Reasoning in Ollama's API and on some hosts; other hosts send values here that are not reasoning.
     #[serde(default)]
     thinking: Value,
     /// Reasoning as a list of parts, as OpenRouter sends it (openrouter.ai/docs, reasoning tokens).
@@ -61,7 +61,7 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// Takes the pieces of calls out of the fields.
+    /// Removes the pieces of calls from the fields and returns them.
     pub(crate) fn take_calls(&mut self) -> Vec<ToolDelta> {
         let older = self.function_call.take();
         let calls = self.tool_calls.take().filter(|calls| !calls.is_empty());
@@ -70,7 +70,7 @@ impl Fields {
         calls.unwrap_or_else(|| older().into_iter().collect())
     }
 
-    /// Returns the non-empty pieces of text, the reasoning first.
+    /// Returns the non-empty pieces of text, those of the reasoning first.
     pub(crate) fn into_deltas(self) -> impl Iterator<Item = Delta> {
         let thinking = if let Value::String(text) = self.thinking { Some(text) } else { None };
         let named = [self.reasoning_content, self.reasoning, thinking];
@@ -91,7 +91,8 @@ impl Fields {
     }
 }
 
-/// Reads a part of a `content` list: text, or thinking, which may itself be a list.
+/// Converts a part of a `content` list, which is text, or reasoning (`thinking`), which may itself be a list; else
+/// `None`.
 fn part(part: &Value) -> Option<Delta> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     if let Some(thinking) = part.get("thinking") {
@@ -115,7 +116,7 @@ pub(crate) struct ToolDelta {
 #[derive(Deserialize, Default)]
 struct Function {
     name: Option<String>,
-    /// JSON text; some endpoints send the object itself.
+    /// The arguments as JSON text; some endpoints send the object itself.
     #[serde(default)]
     arguments: Value,
 }
@@ -128,15 +129,16 @@ struct Function {
 #[derive(Default)]
 pub(crate) struct CallAssembler(Vec<(Option<u64>, NativeCall)>, usize);
 
-/// Number of equal calls that one message may make. The next one ends the message.
+/// Maximum number of equal calls in one message. The next one ends the message.
 #[cfg(feature = "agent")]
 pub const MAX_EQUAL_CALLS: usize = 5;
 
-/// Bytes that a call counts in addition to its arguments, since each piece is compared with all calls.
+/// Number of bytes that a call counts towards the limit in addition to its arguments, since each piece is compared with
+/// all calls.
 const CALL: usize = 2 << 10;
 
 impl CallAssembler {
-    /// Adds the pieces of one list.
+    /// Adds the pieces of calls of one chunk.
     pub(crate) fn extend(&mut self, list: Vec<ToolDelta>) {
         let several = list.len() > 1;
         for (place, delta) in list.into_iter().enumerate() {
@@ -146,14 +148,14 @@ impl CallAssembler {
         }
     }
 
-    /// Returns the bytes that count towards the limit on calls.
+    /// Returns the number of bytes that count towards the limit on the calls of an answer.
     #[cfg(feature = "agent")]
     pub(crate) fn bytes(&self) -> usize {
         self.1
     }
 
-    /// Ends the list if a call was made more often than [`MAX_EQUAL_CALLS`]. The call that has begun after it is
-    /// dropped. Returns `true` if the list was ended.
+    /// Returns `true` if a call was made more often than [`MAX_EQUAL_CALLS`] allows, and then drops the call that began
+    /// after it, so that the answer can be ended.
     #[cfg(feature = "agent")]
     pub(crate) fn end_at_repeats(&mut self) -> bool {
         let Some((_, [earlier @ .., (_, newest)])) = self.0.split_last() else { return false };
@@ -197,7 +199,7 @@ impl CallAssembler {
         }
     }
 
-    /// Returns the index of the call that the piece belongs to, unless it begins another one.
+    /// Returns the position in the list of the call that the piece belongs to, `None` if it begins another one.
     fn place(&self, index: Option<u64>, piece: &NativeCall) -> Option<usize> {
         let by_id = || {
             let same = |(i, call): &(Option<u64>, NativeCall)| {

@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-/// Limit on the bytes of one image. Endpoints take 5 to 50 MB.
+/// Maximum size in bytes of one image. Endpoints accept 5 to 50 MB.
 pub const MAX_IMAGE_BYTES: usize = 20_000_000;
 
 /// An image that goes to a model that reads images: PNG, JPEG, GIF or WebP. Cheap to clone.
@@ -56,16 +56,16 @@ pub enum ImageError {
     /// The bytes begin like none of the supported formats.
     #[error("unsupported image format: expected PNG, JPEG, GIF or WebP")]
     Unknown,
-    /// There are more bytes than [`MAX_IMAGE_BYTES`].
+    /// The image has more bytes than [`MAX_IMAGE_BYTES`].
     #[error("the image has {}, and at most {} can be sent: make it smaller", size(*.bytes), size(MAX_IMAGE_BYTES))]
     TooLarge {
-        /// The number of bytes.
+        /// The number of bytes of the image.
         bytes: usize,
     },
 }
 
 impl ImageType {
-    /// Returns the type of a file by its first bytes.
+    /// Returns the media type of an image file by its first bytes; `None` for any other file.
     fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(ImageType::Png),
@@ -90,7 +90,7 @@ impl Image {
     /// Creates an image from the bytes of a file; the first bytes give its type.
     ///
     /// # Errors
-    /// The bytes are of another type, or too many.
+    /// The bytes are in an unsupported format, or there are more than [`MAX_IMAGE_BYTES`].
     pub fn new(bytes: &[u8]) -> Result<Self, ImageError> {
         let media_type = ImageType::of(bytes).ok_or(ImageError::Unknown)?;
         if bytes.len() > MAX_IMAGE_BYTES {
@@ -99,22 +99,22 @@ impl Image {
         Ok(Image { name: None, media_type, data: STANDARD.encode(bytes).into() })
     }
 
-    /// Returns the image of a file in base64, which is kept as it is; `None` for another type, and for one that is too
-    /// large.
+    /// Creates an image from a file in base64; `None` for an unsupported format, more than [`MAX_IMAGE_BYTES`], and
+    /// text that is not base64.
     pub fn from_base64(data: &str) -> Option<Self> {
         let (data, bytes) = decoded(data)?;
         let media_type = ImageType::of(&bytes).filter(|_| bytes.len() <= MAX_IMAGE_BYTES)?;
         Some(Image { name: None, media_type, data: data.into() })
     }
 
-    /// Sets the name, which is shown to people and not sent to a model.
+    /// Sets the image's name, which is shown to the user and not sent to a model.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Returns the name.
+    /// Returns the image's name.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -124,7 +124,7 @@ impl Image {
         self.media_type.as_str()
     }
 
-    /// Returns the bytes in base64, padded.
+    /// Returns the image's bytes in base64, padded.
     pub fn base64(&self) -> &str {
         &self.data
     }
@@ -134,7 +134,7 @@ impl Image {
         format!("data:{};base64,{}", self.media_type(), self.data)
     }
 
-    /// Returns the number of bytes before base64.
+    /// Returns the number of bytes of the image, before base64.
     pub(crate) fn bytes(&self) -> usize {
         self.data.trim_end_matches('=').len() * 3 / 4
     }
@@ -155,8 +155,8 @@ impl fmt::Debug for Image {
     }
 }
 
-/// Returns base64 text on one line and padded, as endpoints require it, and its bytes; `None` if the text is not
-/// base64.
+/// Returns base64 text without white space and padded, as endpoints require it, and the decoded bytes; `None` if the
+/// text is not base64.
 pub(super) fn decoded(data: &str) -> Option<(Cow<'_, str>, Vec<u8>)> {
     let mut data = Cow::Borrowed(data);
     if data.contains(|c: char| c.is_ascii_whitespace()) {
@@ -179,7 +179,7 @@ pub(crate) fn shown<'a>(text: &'a str, images: &[Image]) -> Cow<'a, str> {
     lines.collect::<Vec<_>>().join("\n").into()
 }
 
-/// Formats a size: `512 B`, `12 KB`, `3.4 MB`.
+/// Formats a number of bytes: `512 B`, `12 KB`, `3.4 MB`.
 pub(super) fn size(bytes: usize) -> String {
     match bytes {
         ..1_000 => format!("{bytes} B"),

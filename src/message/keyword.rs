@@ -1,13 +1,13 @@
 //! Enums whose values are keywords: on the command line, in files and in recordings.
 
-/// A word is not a keyword of a type.
+/// The error for a word that is not a keyword of an enum.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected {what}: one of {}, found {found:?}", expected.join(", "))]
 #[non_exhaustive]
 pub struct UnknownKeyword {
-    /// A description of the type.
+    /// A description of the enum, such as `a role`.
     pub what: &'static str,
-    /// The keywords of the type.
+    /// The keywords of the enum.
     pub expected: &'static [&'static str],
     /// The word that was found.
     pub found: String,
@@ -19,11 +19,11 @@ impl UnknownKeyword {
     }
 }
 
-/// Gives an enum its keywords: `as_str`, `Display` and `FromStr`.
+/// Gives an enum the methods `as_str`, `Display` and `FromStr`, which convert between its values and keywords.
 macro_rules! keyword_enum {
     ($type:ty, $what:literal, $($word:literal => $value:path),+ $(,)?) => {
         impl $type {
-            /// Returns the keyword used on the command line and in recordings.
+            /// Returns the keyword of the value, which the command line and recordings use.
             pub fn as_str(self) -> &'static str {
                 match self { $($value => $word),+ }
             }

@@ -26,13 +26,13 @@ pub enum ReasoningMode {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ReasoningCalls {
-    /// Reported as rejected, never run.
+    /// Calls in the reasoning are reported as rejected and never run.
     #[default]
     Ignore,
     /// Like `Ignore`; but if the stream ended normally with no visible content and no call outside the reasoning, the
     /// last complete draft and the drafts adjacent to it are promoted to calls.
     LastResort,
-    /// They are calls like any other.
+    /// Calls in the reasoning are calls like any other.
     Allow,
 }
 
@@ -44,8 +44,8 @@ pub enum FencedCalls {
     /// They are an example, like any other fenced call with other text: reported as rejected, never run.
     #[default]
     Ignore,
-    /// Like `Ignore`; but if the stream ended normally and nothing else in the message is a call, the calls of the first
-    /// fence run, provided that all of them are complete and their arguments are accepted.
+    /// Like `Ignore`; but if the stream ended normally and nothing else in the message is a call, the calls of the
+    /// first fence run, provided that all of them are complete and their arguments are accepted.
     LastResort,
 }
 
@@ -55,7 +55,7 @@ pub enum FencedCalls {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CarryReasoning {
-    /// No reasoning.
+    /// No reasoning is shown again.
     #[default]
     None,
     /// The reasoning of the last message.

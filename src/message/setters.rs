@@ -1,8 +1,8 @@
 //! Macros for many types: setters for types whose fields may increase, and a short debug form.
 
-/// Gives a type one consuming setter for each named field. Such a type is `#[non_exhaustive]`: a program cannot write
-/// it field by field, since a later field would break it. The fields after `;` are numbers and flags, which are taken
-/// without `Into`, as `Into` leaves a literal's type open.
+/// Gives a type one consuming setter for each named field. Such a type is `#[non_exhaustive]`: a program cannot
+/// construct it field by field, since a later field would break it. The fields after `;` are numbers and flags, whose
+/// setters do not use `Into`, since it leaves a literal's type open.
 macro_rules! setters {
     (
         $type:ident $(, $setter:ident => $field:ident: $value:ty)* $(,)?
@@ -31,8 +31,7 @@ macro_rules! setters {
 
 pub(crate) use setters;
 
-/// Implements `Debug` with a few fields and a note that there are more: `opaque_debug!(Turn, self => state:
-/// self.state)`.
+/// Implements `Debug` with the given fields and `..` for the rest: `opaque_debug!(Turn, self => state: self.state)`.
 macro_rules! opaque_debug {
     ($type:ident) => {
         crate::message::opaque_debug!($type, self =>);

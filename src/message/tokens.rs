@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 type Count = dyn Fn(&str) -> usize + Send + Sync;
 
-/// Counts the tokens of a text. Cheap to clone.
+/// Function that counts the tokens of a text. Cheap to clone.
 ///
 /// Tokenizers are large and differ from model to model, so a program brings its own. The default is
 /// [`TokenCounter::estimate`], which needs none.
@@ -21,13 +21,14 @@ type Count = dyn Fn(&str) -> usize + Send + Sync;
 pub struct TokenCounter(Option<Arc<Count>>);
 
 impl TokenCounter {
-    /// Counts with this function. A text never has more tokens than bytes, so callers skip counting where a text has
-    /// fewer bytes than its limit in tokens.
+    /// Creates a counter that uses this function. Callers assume that a text never has more tokens than bytes, and do
+    /// not count where a text has fewer bytes than its limit in tokens.
     pub fn new(count: impl Fn(&str) -> usize + Send + Sync + 'static) -> Self {
         TokenCounter(Some(Arc::new(count)))
     }
 
-    /// Estimates from the characters alone: four letters or spaces of ASCII are one token, as are two other characters
+    /// Creates the counter that estimates from the characters alone: four letters or spaces of ASCII are one token, as
+    /// are two
     /// of ASCII and two letters of other alphabets; four ideographs are three tokens. For prompts of tools and results,
     /// English and Chinese, the estimate is 10 to 40 % above the count of o200k: enough for models with smaller
     /// vocabularies.
@@ -50,25 +51,26 @@ impl TokenCounter {
     }
 }
 
-/// Returns the worth of a line in quarters of a token. Most lines are ASCII, for which the sum takes a fraction of the
-/// time.
+/// Returns the estimate for a line in quarters of a token. Lines of ASCII, which most are, are summed in a fraction of
+/// the time.
 fn quarters_of(line: &str) -> usize {
     if line.is_ascii() { ascii_quarters_of(line) } else { line.chars().map(quarters).sum() }
 }
 
-/// Returns the worth of an ASCII text in quarters of a token, summed in bytes, of which a processor adds many at once.
+/// Returns the estimate for an ASCII text in quarters of a token, summed in bytes, of which a processor adds many at
+/// once.
 fn ascii_quarters_of(text: &str) -> usize {
     let light = |bytes: &[u8]| bytes.iter().map(|byte| 2 - ascii_quarters(*byte)).sum::<u8>();
     // Each byte adds 0 or 1, so the sum of 255 fits into a byte.
     2 * text.len() - text.as_bytes().chunks(255).map(|bytes| usize::from(light(bytes))).sum::<usize>()
 }
 
-/// Returns the worth of an ASCII character in quarters of a token.
+/// Returns the estimate for an ASCII character in quarters of a token.
 fn ascii_quarters(byte: u8) -> u8 {
     2 - u8::from(byte.is_ascii_alphabetic() || byte == b' ')
 }
 
-/// Returns the worth of a character in quarters of a token.
+/// Returns the estimate for a character in quarters of a token.
 fn quarters(c: char) -> usize {
     match c {
         '\0'..='\u{7f}' => ascii_quarters(c as u8).into(),
@@ -84,7 +86,7 @@ impl fmt::Debug for TokenCounter {
     }
 }
 
-/// Two counters are equal if they are clones of one, or both estimate.
+/// Compares two counters: they are equal if one is a clone of the other, or if both estimate.
 impl PartialEq for TokenCounter {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
@@ -127,7 +129,7 @@ mod tests {
         assert!(counts.is_sorted(), "{counts:?}");
     }
 
-    /// The estimate's documentation gives this bound.
+    /// Checks the bound that the documentation of the estimate states.
     #[test]
     fn the_estimate_is_near_a_real_count() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/prompt/snapshots");

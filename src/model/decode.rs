@@ -10,54 +10,54 @@ use super::{ModelError, ModelEvent, Progress, TokenChoice, Usage};
 use crate::message::chunk::{CallAssembler, Choice, Chunk};
 use crate::message::{DeltaKind, FinishReason};
 
-/// Limit on the bytes of an event of a stream, and of an answer that is not streamed.
+/// Maximum number of bytes of one event of a stream, and of an answer that is not streamed.
 pub const MAX_EVENT: usize = 16 << 20;
 
 /// An event of the model, or the error that ended the stream.
 pub type Item = Result<ModelEvent, ModelError>;
 
-/// Limit on the bytes of an answer's native calls.
+/// Maximum number of bytes of an answer's native calls.
 const MAX_CALLS: usize = MAX_EVENT;
 
-/// Converts the endpoint's events to the model's.
+/// Converts the stream events of an endpoint to [`ModelEvent`]s.
 #[derive(Default)]
 pub struct Decoder {
     url: String,
     queue: VecDeque<Item>,
-    /// `true` if fields that no event contains are passed on.
+    /// `true` if top-level fields of the chunks that no other event contains are reported ([`ModelEvent::Fields`]).
     fields: bool,
-    /// `true` if the tokens of the text are reported, with their alternatives.
+    /// `true` if the tokens of the text are reported with their alternatives ([`ModelEvent::Tokens`]).
     alternatives: bool,
     forwarded: Map<String, Value>,
     /// The index of the choice that is used: the first one that arrives.
     choice: Option<u64>,
     calls: CallAssembler,
-    /// A piece of a call has arrived.
+    /// A piece of a native call has arrived.
     pub(super) called: bool,
     usage: Option<Usage>,
-    /// A part of the answer has arrived.
+    /// A piece of the answer has arrived.
     begun: bool,
     /// The finish reason, held back until the usage after it has arrived.
     pub(super) finish: Option<FinishReason>,
-    /// Truncated JSON: the last event of a stream that was cut off.
+    /// The text of a JSON value that ends too early; it is an error only if more data follows or the stream ends.
     torn: Option<String>,
-    /// The text around the content of the last chunk that was parsed as JSON, and the number of consecutive ones that
-    /// matched no further chunk.
+    /// The text around the content of the last chunk that was parsed as JSON. `useless` is the number of consecutive
+    /// skeletons that matched no further chunk.
     skeleton: Option<Skeleton>,
     useless: u32,
     pub(super) over: bool,
 }
 
-/// Number of consecutive chunks without a common skeleton after which none is looked for any more.
+/// Maximum number of consecutive skeletons that match no further chunk; after that no skeleton is computed.
 const MAX_USELESS: u32 = 16;
 
 impl Decoder {
-    /// Creates a decoder for an answer of the endpoint, whose URL must contain no secret.
+    /// Creates a decoder for one answer of the endpoint at `url`, which must contain no secret.
     pub fn new(url: String) -> Self {
         Decoder { url, ..Decoder::default() }
     }
 
-    /// Sets whether fields that no event contains are passed on.
+    /// Sets whether top-level fields of the chunks that no other event contains are reported ([`ModelEvent::Fields`]).
     pub fn with_fields(mut self, fields: bool) -> Self {
         self.fields = fields;
         self
@@ -88,12 +88,13 @@ impl Decoder {
         self.queue.into()
     }
 
-    /// Returns the next event of the model.
+    /// Removes and returns the next event of the model; `None` if no event is ready.
     pub fn pop(&mut self) -> Option<Item> {
         self.queue.pop_front()
     }
 
-    /// Takes the data of an event: a chunk's JSON text, or `[DONE]`.
+    /// Reads the data of one stream event: a chunk's JSON text, or `[DONE]`. `is_error`: the type of the event is
+    /// `error`.
     pub fn data(&mut self, data: &str, is_error: bool) {
         let data = data.trim();
         if self.over || data.is_empty() {
@@ -133,7 +134,7 @@ impl Decoder {
         if error.is_eof() { self.torn = Some(text) } else { self.reported(&text) }
     }
 
-    /// Takes a chunk, a whole completion, or an error.
+    /// Reads a parsed chunk, a whole completion, or an error.
     pub fn value(&mut self, value: Value, is_error: bool) {
         self.skeleton = None;
         if self.over {
@@ -228,7 +229,7 @@ impl Decoder {
         }
     }
 
-    /// Fails with an error that the endpoint reported.
+    /// Ends the answer with an error that the endpoint reported.
     fn reported(&mut self, words: &str) {
         let error = if self.begun {
             ModelError::cut_off(format!("{} reported an error: {words}", self.url))
@@ -239,7 +240,7 @@ impl Decoder {
         self.fail(error);
     }
 
-    /// Handles a body that was cut off; after a finish reason, no part of the answer is missing.
+    /// Ends the answer because its body was cut off; after a finish reason, no part of the answer is missing.
     #[cfg(feature = "client")]
     pub(super) fn broken(&mut self, error: ModelError) {
         if self.finish.is_some() { self.end() } else { self.fail(error) }
@@ -252,7 +253,8 @@ impl Decoder {
         }
     }
 
-    /// Handles the end of the stream.
+    /// Ends the answer at the end of the stream: reports its native calls and the finish reason, or that it was cut
+    /// off.
     pub fn end(&mut self) {
         let Some(reason) = self.finish.take() else { return self.fail(ModelError::BrokeOff) };
         if !self.over {
@@ -264,7 +266,7 @@ impl Decoder {
     }
 }
 
-/// Returns the tokens of a chunk.
+/// Returns the tokens of a chunk with their alternatives, from its `logprobs`.
 fn tokens(logprobs: &Value) -> Vec<TokenChoice> {
     let of = |token: &Value| Some((token.get("token")?.as_str()?.to_owned(), token.get("logprob")?.as_f64()?));
     let all = |value: &Value, key: &str| value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
@@ -275,8 +277,8 @@ fn tokens(logprobs: &Value) -> Vec<TokenChoice> {
     all(logprobs, "content").iter().filter_map(token).collect()
 }
 
-/// Returns the tokens of a text. If the endpoint held back a part of the text and reports only the last tokens, one
-/// token without alternatives replaces the missing ones before them.
+/// Adds a token without alternatives before `tokens` for the beginning of the text that they do not cover: some
+/// endpoints hold back text and report only its last tokens.
 fn beginning_with(text: &str, mut tokens: Vec<TokenChoice>) -> Vec<TokenChoice> {
     let told: String = tokens.iter().map(|token| token.text.as_str()).collect();
     if let Some(missing) = text.strip_suffix(told.as_str()).filter(|missing| !missing.is_empty()) {
@@ -288,10 +290,11 @@ fn beginning_with(text: &str, mut tokens: Vec<TokenChoice>) -> Vec<TokenChoice> 
 /// Fields in which some endpoints report cached tokens: DeepSeek's, Moonshot's, and Anthropic's as gateways pass it on.
 const CACHED: [&str; 3] = ["prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens"];
 
-/// More tokens than any answer has. An endpoint may report any number, and counts are added up.
+/// Maximum of a token count that an endpoint reports, more than any answer has; counts are added up and must not
+/// overflow.
 const MAX_TOKENS: u64 = 1 << 40;
 
-/// Reads the usage that an endpoint reported; fields that are missing or of another type count as absent.
+/// Reads the usage that an endpoint reported; `None` if it has neither prompt nor completion tokens.
 fn usage(value: &Value) -> Option<Usage> {
     let number = |value: &Value, key: &str| Some(value.get(key)?.as_u64()?.min(MAX_TOKENS));
     let (prompt, completion) = (number(value, "prompt_tokens"), number(value, "completion_tokens"));
@@ -318,8 +321,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the events of these chunks, read by what they have in common or each as JSON; and how
-    /// many of them were read by that.
+    /// Returns the events of these chunks, and the number of chunks that were read by a skeleton; with `always_json`
+    /// every chunk is parsed as JSON.
     fn read(chunks: &[String], always_json: bool) -> (Vec<String>, usize) {
         let mut decoder = Decoder::new("http://h".to_owned()).with_fields(true);
         let mut common = 0;
@@ -367,7 +370,7 @@ mod tests {
         assert!(files > 5 && common > 500, "{files} files, {common} chunks");
     }
 
-    /// Returns a chunk of an endpoint that writes its chunks in this order of fields.
+    /// Generates a chunk of an endpoint that writes the fields of its chunks in this order.
     fn chunk() -> impl Strategy<Value = String> {
         let text = prop_oneof![
             8 => Just("word ".to_owned()),

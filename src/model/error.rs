@@ -43,7 +43,7 @@ pub enum ModelError {
         status: u16,
         /// The endpoint's own message and possible remedies.
         message: String,
-        /// Time after which the endpoint asks to be tried again (`Retry-After`).
+        /// Time that the endpoint asks to wait before the next attempt (`Retry-After`).
         retry_after: Option<Duration>,
     },
     /// The prompt does not fit the model's context. The numbers are the endpoint's own, if it gives them. A shorter
@@ -52,9 +52,9 @@ pub enum ModelError {
     ContextExceeded {
         /// The endpoint, without secrets.
         url: String,
-        /// Tokens of the prompt.
+        /// Number of tokens of the prompt.
         prompt: Option<usize>,
-        /// Tokens of the context.
+        /// Number of tokens of the context.
         context: Option<usize>,
         /// The endpoint's own message and possible remedies.
         message: String,
@@ -72,7 +72,7 @@ pub enum ModelError {
         /// The underlying error, if there is one; without secrets.
         source: Option<Cause>,
     },
-    /// The answer must be constrained to a structure, and the endpoint supports no form of it.
+    /// The answer must be constrained, and the endpoint supports no form of the constraint.
     #[error(
         "{url}: the answer cannot be constrained to its structure: {message}: go without, or use an endpoint that \
          supports it (llama.cpp, vLLM, SGLang, LM Studio, Ollama)"
@@ -80,13 +80,13 @@ pub enum ModelError {
     Unconstrained {
         /// The endpoint, without secrets.
         url: String,
-        /// The reason.
+        /// The reason why the endpoint cannot constrain it.
         message: String,
     },
     /// More rounds were requested than the recording has.
     #[error("the recording holds {recorded} rounds and was asked for one more: it does not fit this conversation")]
     RecordingEnded {
-        /// Rounds in the recording.
+        /// Number of rounds in the recording.
         recorded: usize,
     },
     /// Any other error: of a program's own implementation of a model, or in the headers of a request.
@@ -124,8 +124,8 @@ impl ModelError {
         }
     }
 
-    /// Returns `true` if an answer to a request with tools may have failed because of native calls (the template, the
-    /// server's own parser, or the schemas), so that the same request with the tools in the prompt may succeed.
+    /// Returns `true` if the error may be caused by native calls (the chat template, the server's own parser, or the
+    /// schemas), so that the same request with the tools in the prompt may succeed.
     pub(crate) fn may_be_of_native_calls(&self) -> bool {
         match self {
             // Others are about the key, the balance, the path, a limit or a gateway, whatever the tools are.
@@ -186,7 +186,7 @@ impl ModelError {
         }
     }
 
-    /// Returns the HTTP status of a refusal.
+    /// Returns the HTTP status if the endpoint refused the request, else `None`.
     pub fn status(&self) -> Option<u16> {
         match self {
             ModelError::Refused { status, .. } => Some(*status),
@@ -276,7 +276,7 @@ impl From<ModelError> for ModelFailure {
 }
 
 impl ModelFailure {
-    /// Appends a remedy to the message.
+    /// Appends a hint how to solve the problem to the message.
     pub(crate) fn with_help(mut self, help: &str) -> Self {
         self.message.push_str(help);
         self

@@ -4,20 +4,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::message::keyword_enum;
 
-/// The reason why tools are put into the prompt instead of using a model's native calls.
+/// The reason why tools are described in the prompt although the model supports native calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NativeFault {
-    /// The endpoint answered a request that carried tools with an error, and one with the tools in the prompt without.
+    /// The endpoint answered a request that carried tools with an error, and one with the tools in the prompt without
+    /// one.
     Failed,
-    /// The endpoint answered such a request with an empty text, and one with the tools in the prompt normally.
+    /// The endpoint answered a request that carried tools with an empty text, and one with the tools in the prompt
+    /// normally.
     Empty,
-    /// A required call was missing.
+    /// The model made no native call although one was required.
     Missing,
-    /// The model made a call when the user only said hello.
+    /// The model made a native call when the user only said hello.
     Unasked,
-    /// No answer used the result of a call.
+    /// The model's answers did not use the result of a native call.
     Unanswered,
 }
 

@@ -4,16 +4,16 @@ use serde_json::Value;
 
 use super::said::phrases;
 
-/// The sizes in the message, as far as the endpoint reports them.
+/// The token counts in an endpoint's message that the prompt is too long; `None` if the message does not have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct ContextSizes {
-    /// Tokens of the prompt.
+    /// Number of tokens of the prompt.
     pub(super) prompt: Option<usize>,
-    /// Tokens of the context.
+    /// Number of tokens of the context.
     pub(super) context: Option<usize>,
 }
 
-/// Returns the sizes if an error object or its message says that the prompt is too long.
+/// Returns the token counts if a message or its error object says that the prompt is too long, else `None`.
 pub(super) fn overflow(words: &str, error: Option<&Value>) -> Option<ContextSizes> {
     let fields = error.map(fields).unwrap_or_default();
     let words = words.to_lowercase();
@@ -27,14 +27,14 @@ pub(super) fn overflow(words: &str, error: Option<&Value>) -> Option<ContextSize
     }
 }
 
-/// Returns llama.cpp's numbers, from the error object or from the body around it.
+/// Returns the token counts that llama.cpp reports in the error object, or in the `error` inside it.
 fn fields(error: &Value) -> ContextSizes {
     let inner = error.get("error").unwrap_or(error);
     let number = |key: &str| inner.get(key).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
     ContextSizes { prompt: number("n_prompt_tokens"), context: number("n_ctx") }
 }
 
-/// Returns the numbers of a pattern that occurs in the message.
+/// Returns the token counts of a message that contains the pattern, `None` if it does not.
 fn matched(pattern: &str, words: &str) -> Option<ContextSizes> {
     let first = pattern.split(|c: char| c.is_ascii_uppercase()).next().unwrap_or_default();
     words.match_indices(first).find_map(|(at, _)| begins(pattern, &words[at..]))
@@ -69,7 +69,7 @@ fn begins(pattern: &str, mut words: &str) -> Option<ContextSizes> {
     Some(sizes)
 }
 
-/// Returns the way to lengthen a context, for the server that the message and the URL indicate.
+/// Returns an instruction for lengthening the context, for the server that the message or the URL indicates.
 pub(super) fn remedy(words: &str, url: &str) -> &'static str {
     let words = words.to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| words.contains(part));

@@ -2,15 +2,15 @@
 
 use super::said::{phrases, says};
 
-/// Returns `true` if the message is a known refusal, or if one sentence of it both names the request's tools and
-/// refuses.
+/// Returns `true` if the message is a known refusal of tools, or if one of its sentences both names the request's tools
+/// and refuses them.
 pub(super) fn refuses_tools(words: &str) -> bool {
     let words = words.to_lowercase();
     let mut sentences = words.split(['\n', ';']).flat_map(|line| line.split(". "));
     says("no_tools", &words) || sentences.any(refuses)
 }
 
-/// Returns `true` if the message is about a request's images.
+/// Returns `true` if the endpoint's message is about images in a request.
 pub(super) fn names_images(words: &str) -> bool {
     says("images", &words.to_lowercase())
 }

@@ -11,10 +11,10 @@ use serde::de::IgnoredAny;
 
 use crate::message::{Delta, DeltaKind};
 
-/// Limit on the bytes around the text that are kept.
+/// Maximum number of bytes around the text that are stored.
 const MAX_KEPT: usize = 4 << 10;
 
-/// The bytes around a chunk's text.
+/// The bytes of a chunk before and after its text, by which the next chunk is read without parsing its JSON.
 pub(super) struct Skeleton {
     /// The bytes before the text, including its opening quotation mark.
     before: String,
@@ -39,7 +39,7 @@ struct BorrowedChoice<'a> {
     finish_reason: Option<Cow<'a, str>>,
 }
 
-/// The texts of a delta. A text with an escape cannot be borrowed and yields no skeleton; the next chunk may have none.
+/// The texts of a delta. A text with an escape cannot be borrowed, so its chunk yields no skeleton.
 #[derive(Deserialize)]
 struct BorrowedFields<'a> {
     #[serde(default, borrow)]
@@ -61,8 +61,8 @@ struct BorrowedFields<'a> {
 }
 
 impl Skeleton {
-    /// Returns the skeleton of this chunk, which was parsed and whose choice `choice` was used. `None` if it contains
-    /// anything except one text.
+    /// Returns the skeleton of a chunk that was parsed as JSON. `None` if it contains anything except one text, or if
+    /// it is not of the choice `choice`.
     pub(super) fn of(data: &str, choice: Option<u64>) -> Option<Self> {
         let BorrowedChunk { choices: [BorrowedChoice { index, delta, finish_reason }] } =
             serde_json::from_str(data).ok()?;
@@ -91,7 +91,7 @@ impl Skeleton {
         fits.then(|| Skeleton { before: before.to_owned(), after: after.to_owned(), kind })
     }
 
-    /// Returns the text of a chunk that otherwise equals this skeleton.
+    /// Returns the text of a chunk that otherwise equals this skeleton; `None` for any other chunk.
     pub(super) fn read(&self, data: &str) -> Option<Delta> {
         let text = data.strip_prefix(&self.before)?.strip_suffix(&self.after)?;
         let mut bytes = text.bytes();

@@ -8,14 +8,15 @@ use futures::stream::{self, StreamExt};
 use super::{Model, ModelError, ModelEvent, ModelEvents, Request};
 use crate::spans::{self, Span};
 
-/// Creates the span of a request to the model, and adds the headers that identify it.
+/// Creates the tracing span of a request to the model, and adds the headers that identify it to the request.
 pub fn of_request(model: &(impl Model + ?Sized), request: &mut Request) -> Span {
     let span = spans::chat(|| model.peer(), request.model.as_deref());
     request.headers.extend(spans::headers(&span));
     span
 }
 
-/// Returns the same answer, recorded in that span, which ends with it.
+/// Returns the events of an answer unchanged, and records its usage, end or error in the tracing span, which ends with
+/// it.
 pub fn in_span(span: Span, mut events: ModelEvents) -> ModelEvents {
     if span.is_disabled() {
         return events;
@@ -46,7 +47,7 @@ pub fn in_span(span: Span, mut events: ModelEvents) -> ModelEvents {
     .boxed()
 }
 
-/// Returns the kind of an error: the status of a refusal, or a keyword.
+/// Returns the type of an error for a tracing span: the HTTP status of a refusal, else a keyword.
 pub(crate) fn error_type(error: &ModelError) -> Cow<'static, str> {
     match error.status() {
         Some(status) => status.to_string().into(),

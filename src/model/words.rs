@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::ModelError;
 use super::overflow::{overflow, remedy as longer_context};
 
-/// Limit on the characters of an endpoint's message in an error.
+/// Maximum number of characters of an endpoint's message in an error.
 const MAX_WORDS: usize = 500;
 
-/// Returns an error if the endpoint says that the prompt is too long, in `words` or elsewhere in its answer: a gateway
-/// may repeat the message of the server that runs the model.
+/// Returns [`ModelError::ContextExceeded`] if the endpoint says that the prompt is too long, in its message `words` or
+/// elsewhere in its body: a gateway may repeat the message of the server that runs the model. Else `None`.
 pub(super) fn context_exceeded(url: &str, words: &str, body: &str) -> Option<ModelError> {
     let json = serde_json::from_str(body.trim()).ok();
     let sizes = overflow(words, json.as_ref()).or_else(|| overflow(body, None))?;
@@ -17,13 +17,13 @@ pub(super) fn context_exceeded(url: &str, words: &str, body: &str) -> Option<Mod
     Some(ModelError::ContextExceeded { url: url.to_owned(), prompt: sizes.prompt, context: sizes.context, message })
 }
 
-/// Returns the beginning of a text, on one line.
+/// Returns the first 500 characters of a text on one line, without control characters.
 pub(super) fn line(text: &str) -> String {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     words.chars().filter(|c| !c.is_control()).take(MAX_WORDS).collect()
 }
 
-/// Returns the endpoint's message from an error object or from a body that contains one.
+/// Returns the endpoint's message in an error object or in a body that contains one; `None` if it has none.
 pub(super) fn message(value: &Value) -> Option<String> {
     let inner = ["error", "errors", "message", "detail", "msg"].iter().find_map(|key| value.get(key));
     let words = match value {

@@ -11,11 +11,11 @@ use super::error::PromptError;
 use super::options::{Listing, Options};
 use crate::tools::{FIND_TOOL, LIKELIEST, Tool};
 
-/// Tokens that the list of tools may take where the length of the context is not known.
+/// Default budget in tokens of the list of tools, used if the length of the context is not known.
 pub const TOOL_BUDGET: usize = 8_000;
 
-/// The share of a known context that the list of tools may take, as a divisor: the instructions, the history and the
-/// answer use the rest.
+/// Divisor of a known context length that gives the default budget of the list of tools: the instructions, the history
+/// and the answer use the rest.
 const LISTING_PART: usize = 4;
 
 /// Returns the default budget of the list of tools in tokens, in the prompt or in the request: a quarter of the
@@ -24,12 +24,12 @@ pub fn tool_budget(context: Option<usize>) -> usize {
     context.map_or(TOOL_BUDGET, |tokens| tokens / LISTING_PART)
 }
 
-/// Longest context, in tokens, in which at most eight tools are listed at once.
+/// Maximum context length in tokens at which only a few tools (at most eight) are listed.
 const SHORT_CONTEXT: usize = 16_384;
 
 impl Options {
-    /// Sets the usual budget of the list of tools for a context of so many tokens ([`tool_budget`]), unless one is set,
-    /// and lists only a [few](Self::few_tools) tools in a short context.
+    /// Sets the default budget of the list of tools for a context of so many tokens ([`tool_budget`]), unless a budget
+    /// is set, and lists only a [few](Self::few_tools) tools in a short context.
     #[must_use]
     pub fn within(self, context: Option<usize>) -> Self {
         let budget = self.tool_budget.unwrap_or_else(|| tool_budget(context));
@@ -46,9 +46,10 @@ pub struct Listed {
     counts: [usize; Listing::ALL.len()],
     /// Number of tools that are not listed: the model finds them with the built-in tool.
     pub unlisted: usize,
-    /// Tokens of the list: servers with their instructions, tools and resources, and the way to ask for the rest.
+    /// Size of the list in tokens: servers with their instructions, tools and resources, and the sentence about
+    /// unlisted tools.
     pub tokens: usize,
-    /// Tokens that the list may take.
+    /// Maximum size of the list in tokens; `None` if it is not limited.
     pub budget: Option<usize>,
 }
 
@@ -64,13 +65,13 @@ impl Listed {
         Listing::ALL.iter().position(|s| *s == style).map_or(0, |n| self.counts[n])
     }
 
-    /// Returns `true` if the list takes more than its budget although it is as short as possible.
+    /// Returns `true` if the list exceeds its budget although it is as short as possible.
     pub fn is_over_budget(&self) -> bool {
         self.budget.is_some_and(|budget| self.tokens > budget)
     }
 }
 
-/// `12 tools as signature, 3 as index`.
+/// Formats the counts: `12 tools as signature, 3 as index`.
 impl fmt::Display for Listed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let styles = Listing::ALL.iter().filter(|style| self.count(**style) > 0);
@@ -81,36 +82,37 @@ impl fmt::Display for Listed {
     }
 }
 
-/// The style in which a tool is listed; `None` if it is not listed.
+/// The style in which a tool is listed; `None` if the tool is not listed.
 pub(super) type Style = Option<Listing>;
 
-/// Measures a list of tools in tokens.
+/// Measures the size of a list of tools in tokens.
 pub(super) trait ListMeasure {
-    /// Returns the size of the list with its tools in these styles.
+    /// Returns the size in tokens of the list with its tools in these styles.
     fn listing(&self, styles: &[Style]) -> Result<usize, PromptError>;
-    /// Returns the size of one offered tool in a style; `place` is its index.
+    /// Returns the size in tokens of one tool in a style; `place` is the tool's index.
     fn tool(&self, place: usize, style: Listing) -> Result<usize, PromptError>;
 }
 
 /// The input of the rule that selects the tools of a list and their styles within a budget.
 pub(super) struct ListingRule<'r> {
-    /// The style of each tool if all of them fit ([`start`]).
+    /// The style of each tool if the whole list fits the budget ([`start`]).
     pub(super) start: Vec<Style>,
-    /// Marks the tools that keep their style, because the tool choice names them.
+    /// For each tool, `true` if it keeps its style because the tool choice names it.
     pub(super) pinned: Vec<bool>,
-    /// The shortest style of a listed tool.
+    /// The shortest style that a listed tool may get.
     pub(super) shortest: Listing,
-    /// The style of listed tools if others are not listed.
+    /// The style of listed tools if other tools are not listed.
     pub(super) full: Listing,
-    /// With more than [`LIKELIEST`] tools, only those that the conversation suggests are listed, if it suggests any.
+    /// `true` if, with more than [`LIKELIEST`] tools, only those that the conversation suggests are listed, if it
+    /// suggests any.
     pub(super) few: bool,
-    /// Returns the indices of the tools that the conversation suggests; `None` if the model cannot find a tool that is
-    /// not listed.
+    /// Function that returns the indices of the tools that the conversation suggests; `None` if the model cannot find a
+    /// tool that is not listed.
     pub(super) meant: Option<&'r dyn Fn() -> Vec<usize>>,
 }
 
-/// Returns the style of each tool if all of them fit. A deferred tool is listed only if it is in `pinned` or the
-/// conversation suggests it.
+/// Returns the style of each tool without a budget. A deferred tool is listed only if it is pinned, or if the
+/// conversation suggests it, or if the model cannot find unlisted tools.
 pub(super) fn start(
     tools: &[&Tool],
     pinned: &[bool],
@@ -123,9 +125,9 @@ pub(super) fn start(
     tools.iter().enumerate().map(style).collect()
 }
 
-/// Returns the style of each tool within the budget, and the tokens of the list then. All tools are listed, in the
-/// longest styles that fit ([`fit`]). If more than [`LIKELIEST`] tools do not fit even in the shortest style, or if few
-/// are to be listed, only those that the conversation suggests are listed ([`choose`]).
+/// Returns the style of each tool within the budget, and the size of that list in tokens. All tools are listed, in the
+/// longest styles that fit ([`fit`]). If more than [`LIKELIEST`] tools do not fit even in the shortest style, or if
+/// only a few are to be listed, only those that the conversation suggests are listed ([`choose`]).
 pub(super) fn styles(
     measure: &impl ListMeasure,
     rule: ListingRule<'_>,
@@ -147,8 +149,8 @@ pub(super) fn styles(
     fit(measure, start, &pinned, shortest, budget)
 }
 
-/// Returns the styles with which the list fits the budget, and its tokens then; if none fit, the shortest styles.
-/// `start` has the styles without a budget; tools in `pinned` keep theirs, and no style gets shorter than `shortest`.
+/// Returns the styles with which the list fits the budget, and its size in tokens; if none fit, the shortest styles.
+/// `start` has the styles without a budget; pinned tools keep theirs, and no style gets shorter than `shortest`.
 ///
 /// Styles are shortened level by level: only when all tools are signatures does the first become brief. Within a level,
 /// the tool that saves most is shortened first; of equal ones the later. So each tool keeps as much as possible, and
@@ -184,10 +186,10 @@ fn fit(
     Ok((styles, whole))
 }
 
-/// Returns styles that list as many of the `meant` tools as fit the budget, in their order, and the tokens of the list
-/// then. A tool's style does not depend on the tools after it, so a prompt only grows during a conversation. Each tool
-/// may take half of the space that is left, so that a large one does not displace others. The [`LIKELIEST`] tools of
-/// the first question have a budget of their own. Tools in `pinned` are always listed.
+/// Returns styles that list as many of the `meant` tools as fit the budget, in their order, and the size of the list in
+/// tokens. A tool's style does not depend on the tools after it, so a prompt only grows during a conversation. Each
+/// tool may take half of the space that is left, so that a large one does not displace others. The first [`LIKELIEST`]
+/// tools have a budget of their own. Pinned tools are always listed.
 fn choose(
     measure: &impl ListMeasure,
     (full, meant): (Listing, &[usize]),

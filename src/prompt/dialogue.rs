@@ -21,7 +21,7 @@ pub(super) struct Dialogue<'t> {
     pub(super) question: String,
     pub(super) steps: Vec<DialogueStep<'t>>,
     pub(super) answer: String,
-    /// The answer is generated, not written by a person.
+    /// `true` if the dialogue is generated rather than written by a person.
     pub(super) is_made: bool,
 }
 
@@ -31,7 +31,7 @@ impl Dialogue<'_> {
     }
 }
 
-/// A call and the tool's result.
+/// One step of an example dialogue: a call of a tool, and its result.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct DialogueStep<'t> {
     pub(super) tool: &'t Tool,
@@ -45,22 +45,22 @@ pub(super) struct DialogueStep<'t> {
 static WRITTEN: LazyLock<Map<String, Value>> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../prompts/examples.json")).unwrap_or_default());
 
-/// The separator between the tools of a key.
+/// The separator between the tools in a key of the written dialogues.
 const THEN: &str = " > ";
 
-/// The keys of dialogues with several calls.
+/// The keys of written dialogues with several calls, each as its list of tools.
 static CHAINS: LazyLock<Vec<Vec<&'static str>>> =
     LazyLock::new(|| WRITTEN.keys().filter(|key| key.contains(THEN)).map(|key| key.split(THEN).collect()).collect());
 
-/// Returns the tool's name and required parameters, without its server: descriptions are reworded and optional
-/// parameters added from one version to the next, but a call with these arguments stays correct.
+/// Returns the tool's name and required parameters, without its server, as `name(a, b)`. Descriptions and optional
+/// parameters differ between versions of a server, but a call with these arguments stays correct.
 fn identity(tool: &Tool) -> String {
     let mut required: Vec<&str> = tool.parameters().filter(|p| p.required).map(|p| p.name).collect();
     required.sort_unstable();
     format!("{}({})", tool.name, required.join(", "))
 }
 
-/// Returns the dialogue written under this key; `None` if a tool lacks one of its arguments.
+/// Returns the dialogue written under this key, `None` if there is none or if a tool lacks one of its arguments.
 fn written<'t>(key: &str, tools: &[&'t Tool], lang: Lang) -> Option<Dialogue<'t>> {
     let (question, rest) = WRITTEN.get(key)?.get(lang.as_str())?.as_array()?.split_first()?;
     let (answer, calls) = rest.split_last()?;
@@ -75,7 +75,7 @@ fn written<'t>(key: &str, tools: &[&'t Tool], lang: Lang) -> Option<Dialogue<'t>
     Some(Dialogue { question: text(question)?, steps, answer: text(answer)?, is_made: false })
 }
 
-/// Returns the dialogue of one call that shows a tool.
+/// Returns the example dialogue of one tool: its own example, a written one, or a generated one.
 pub(super) fn dialogue_of<'t>(tool: &'t Tool, options: &Options, neutraliser: &Neutraliser) -> Dialogue<'t> {
     let describe = |text: String| neutraliser.describe(&text, SENTENCE_CHARS);
     let made = |arguments: Map<String, Value>| made(tool, arguments, options.lang, neutraliser);
@@ -91,7 +91,7 @@ pub(super) fn dialogue_of<'t>(tool: &'t Tool, options: &Options, neutraliser: &N
     written(&identity(tool), &[tool], options.lang).unwrap_or_else(|| made(tool.example_arguments()))
 }
 
-/// Returns the dialogues of the tools, the best first: harmless tools with few parameters and a short call.
+/// Returns a dialogue for each tool, sorted so that the best examples come first: harmless tools with few parameters.
 pub(super) fn by_worth<'a>(tools: &[&'a Tool], options: &Options, neutraliser: &Neutraliser) -> Vec<Dialogue<'a>> {
     let worth = |dialogue: &Dialogue<'_>| {
         let Some(step) = dialogue.steps.first() else { return Default::default() };
@@ -114,8 +114,8 @@ pub(super) fn by_worth<'a>(tools: &[&'a Tool], options: &Options, neutraliser: &
     all
 }
 
-/// Returns the first dialogue of several calls, each with a value from the result before it, that these tools allow: a
-/// written one, otherwise a generated one.
+/// Returns the first dialogue of several calls that these tools allow, in which each call uses a value from the
+/// previous result: a written one, otherwise a generated one, else `None`.
 pub(super) fn chain_of<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutraliser) -> Option<Dialogue<'t>> {
     // Reversed, so that of tools with one identity the first stays.
     let by_identity: HashMap<String, &Tool> = tools.iter().rev().map(|tool| (identity(tool), *tool)).collect();
@@ -126,11 +126,11 @@ pub(super) fn chain_of<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutral
     held.into_iter().next().or_else(|| linked(tools, lang, neutraliser))
 }
 
-/// The result of the last tool in a generated dialogue.
+/// The result of the last call in a generated dialogue.
 const RESULT: &str = "OK, 7";
 
-/// Returns the answer about [`RESULT`]. It does not suit a question, and does not begin as answers to questions do: after
-/// "the tool says seven" a small model answered questions instead of calling.
+/// Returns the answer about [`RESULT`] in a generated dialogue. It fits no question and does not begin as answers to
+/// questions do: after "the tool says seven" a small model answered questions instead of calling.
 fn answer(lang: Lang) -> String {
     match lang {
         Lang::En => "Done: it gave 7.".to_owned(),
@@ -147,11 +147,11 @@ fn made<'t>(tool: &'t Tool, arguments: Map<String, Value>, lang: Lang, neutralis
     Dialogue { question, steps, answer: answer(lang), is_made: true }
 }
 
-/// Number of tools that are considered for a dialogue of two calls: each is compared with each.
+/// Maximum number of tools that are considered for a dialogue of two calls, as each is compared with each.
 const LINKED: usize = 16;
 
-/// Generates a dialogue of one tool's call, and a call of another tool with a value from the first result. It prefers a
-/// parameter that the first tool's name mentions (`list_channels`, `channel_id`).
+/// Generates a dialogue of two calls, in which the second tool gets a value from the result of the first. It prefers a
+/// parameter that the first tool's name mentions (`list_channels`, `channel_id`). `None` if no two tools fit.
 fn linked<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutraliser) -> Option<Dialogue<'t>> {
     let tools = || tools.iter().take(LINKED);
     let mut pairs = Vec::new();
@@ -194,11 +194,11 @@ fn linked<'t>(tools: &[&'t Tool], lang: Lang, neutraliser: &Neutraliser) -> Opti
     Some(dialogue)
 }
 
-/// Longest description, in characters, from which a question is generated; for a longer one the tool's name is used.
+/// Maximum length in characters of a description from which a question is generated; else the tool's name is used.
 const REQUEST_CHARS: usize = 80;
 
-/// Returns the tool's purpose as a request, with the verb as in the tool's name: `search_web` "Searches the web"
-/// becomes "Search the web".
+/// Returns the tool's purpose as a request, from its description, with the verb as in the tool's name: `search_web`
+/// "Searches the web" becomes "Search the web".
 fn request(tool: &Tool, neutraliser: &Neutraliser) -> String {
     let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
     let does = neutraliser.describe(first_sentence(description), SENTENCE_CHARS);
@@ -220,7 +220,7 @@ fn request(tool: &Tool, neutraliser: &Neutraliser) -> String {
     }
 }
 
-/// Returns the request with each value after its name, unless the value begins with the name.
+/// Returns the request followed by each argument as `name value`, or as `value` if that begins with the name.
 fn with_values(lang: Lang, request: &str, arguments: &Map<String, Value>) -> String {
     let value = |(name, value): (&String, &Value)| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

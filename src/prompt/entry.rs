@@ -13,12 +13,12 @@ use crate::json::map_texts;
 use crate::outcome::{Neutraliser, strip_invisible};
 use crate::tools::{Catalog, Server, Tool};
 
-/// Returns the tool's description, or its title.
+/// Returns the tool's description, or its title if it has none; may be empty.
 fn described(tool: &Tool) -> &str {
     tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default()
 }
 
-/// Returns the part of the description that is listed in a style, before it is cut.
+/// Returns the part of a tool's description that this style lists, before it is cut to a limit.
 pub(super) fn listed(tool: &Tool, style: Listing) -> &str {
     match style {
         Listing::Schema | Listing::Signature => described(tool),
@@ -26,7 +26,8 @@ pub(super) fn listed(tool: &Tool, style: Listing) -> &str {
     }
 }
 
-/// Returns the limit on the characters of a description in a style.
+/// Returns the maximum length in characters of a description in a style; `description_chars` is the program's own
+/// limit.
 pub(super) fn limit(style: Listing, description_chars: Option<usize>) -> usize {
     match style {
         Listing::Schema => description_chars.unwrap_or(TEXT_CHARS),
@@ -35,13 +36,13 @@ pub(super) fn limit(style: Listing, description_chars: Option<usize>) -> usize {
     }
 }
 
-/// Makes the entries of a catalog.
+/// Creates the entries of a catalog's servers and tools for the templates.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lister<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) dialect: Dialect,
     pub(super) neutraliser: &'a Neutraliser,
-    /// Limit on the characters of a description where a tool is listed in full, if the program set one.
+    /// Maximum length in characters of a description where a tool is listed in full, if the program set one.
     pub(super) description_chars: Option<usize>,
 }
 
@@ -55,7 +56,7 @@ impl<'a> Lister<'a> {
         self.neutraliser.describe(text, limit)
     }
 
-    /// Returns the entry of a server with its tools in these styles, one for each.
+    /// Returns the template entry of a server, with its tools in these styles, one for each tool.
     pub(super) fn server(&self, server: &Server, styles: &[Style]) -> Value {
         let instructions = server.instructions.as_deref().unwrap_or_default();
         let tools = server.tools.iter().zip(styles).filter_map(|(tool, style)| Some(self.tool(tool, (*style)?)));
@@ -80,7 +81,7 @@ impl<'a> Lister<'a> {
         self.tool_within(tool, style, limit(style, self.description_chars))
     }
 
-    /// Returns `true` if the list in this style omits a part of the tool's description.
+    /// Returns `true` if a list in this style omits a part of the tool's description.
     pub(super) fn cuts(&self, tool: &Tool, style: Listing) -> bool {
         let characters = |text: &str| text.split_whitespace().map(|word| word.chars().count() + 1).sum::<usize>();
         // White space counts as one character, however long it is.
@@ -88,7 +89,7 @@ impl<'a> Lister<'a> {
         all > characters(listed(tool, style)).min(limit(style, self.description_chars).saturating_add(1))
     }
 
-    /// Returns the entry of a tool with its description cut to `limit` characters.
+    /// Returns the template entry of a tool in a style, with its description cut to `limit` characters.
     pub(super) fn tool_within(&self, tool: &Tool, style: Listing, limit: usize) -> Value {
         let description = listed(tool, style);
         let name = self.clean(&display_name(self.catalog, self.dialect, tool), NAME_CHARS);
@@ -132,7 +133,7 @@ impl<'a> Lister<'a> {
         signature::notes(tool).into_iter().map(note).collect()
     }
 
-    /// Returns the schema as one line of JSON, its texts cleaned, without `$schema`.
+    /// Returns the schema as one line of JSON without `$schema`, its texts cleaned and cut.
     fn schema(&self, schema: &Json) -> String {
         let mut schema = schema.clone();
         if let Some(map) = schema.as_object_mut() {

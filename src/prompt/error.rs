@@ -9,15 +9,15 @@ pub enum PromptError {
     /// The tool choice names a tool that is not in the catalog.
     #[error("the tool choice names {name:?}, which is not a tool{}", nearest_list(nearest))]
     UnknownTool {
-        /// The name.
+        /// The name in the tool choice.
         name: String,
-        /// Similar names that may have been meant.
+        /// Names of tools that are similar to it.
         nearest: Vec<String>,
     },
-    /// A call is required, but there is nothing to call.
+    /// The tool choice requires a call, but the catalog is empty.
     #[error("the tool choice requires a call, but there are no tools")]
     NothingToCall,
-    /// A template is wrong.
+    /// A template does not compile, or cannot be filled.
     #[error(transparent)]
     Template(#[from] TemplateError),
 }

@@ -8,10 +8,10 @@ use crate::json::map_texts;
 use crate::outcome::Neutraliser;
 use crate::tools::{ACCESS_RESOURCE, BuiltIn, Catalog, Tool, is_destructive};
 
-/// Limit on the characters of a string in an example.
+/// Maximum length in characters of a string in an example call.
 const EXAMPLE_CHARS: usize = 120;
 
-/// Returns the name with which a call of the tool starts: `server.tool` if the tag alone would be ambiguous.
+/// Returns the tool's name as a call contains it: `server.tool` in the dialect of tags, if the name is ambiguous.
 pub(super) fn display_name(catalog: &Catalog, dialect: Dialect, tool: &Tool) -> String {
     match (&dialect.spec().shape, &tool.server) {
         (Shape::ToolTag, Some(server)) if catalog.is_ambiguous(&tool.name) => format!("{server}.{}", tool.name),
@@ -20,7 +20,7 @@ pub(super) fn display_name(catalog: &Catalog, dialect: Dialect, tool: &Tool) -> 
 }
 
 /// Returns the tools whose calls are shown as examples. Destructive tools are excluded; if there are no others, the
-/// built-in tool that reads on in a result shows the form instead, unless the program removed it.
+/// built-in tool `read_result` is shown instead, or, if the program removed that, the destructive ones.
 pub(super) fn harmless<'a>(catalog: &'a Catalog, tools: impl Iterator<Item = &'a Tool>) -> Vec<&'a Tool> {
     let (bad, good): (Vec<&Tool>, Vec<&Tool>) = tools.partition(|tool| is_destructive(tool));
     match (good.is_empty() && !bad.is_empty(), catalog.built_in(BuiltIn::Read)) {
@@ -48,7 +48,8 @@ pub(super) fn read_call(dialect: Dialect, neutraliser: &Neutraliser, server: Opt
     write_call(dialect, server.as_deref(), ACCESS_RESOURCE, &arguments)
 }
 
-/// Returns the name of the built-in tool that describes tools, and a call that asks about `about`.
+/// Returns the name of the built-in tool `describe_tool` and a call of it that asks about `about`; `None` without the
+/// tool.
 pub(super) fn describe_call(
     catalog: &Catalog,
     dialect: Dialect,
@@ -61,7 +62,7 @@ pub(super) fn describe_call(
     Some((built_in.name.clone(), write_tool_call(dialect, catalog, built_in, &arguments)))
 }
 
-/// Returns the name of the built-in tool that finds tools, and a call of it.
+/// Returns the name of the built-in tool `find_tool` and an example call of it; `None` if the catalog lacks the tool.
 pub(super) fn find_call(catalog: &Catalog, dialect: Dialect, lang: Lang) -> Option<(String, String)> {
     let built_in = catalog.built_in(BuiltIn::Find)?;
     let query = match lang {
@@ -72,7 +73,7 @@ pub(super) fn find_call(catalog: &Catalog, dialect: Dialect, lang: Lang) -> Opti
     Some((built_in.name.clone(), write_tool_call(dialect, catalog, built_in, &arguments)))
 }
 
-/// Writes a call that reads on in a result from byte `from`.
+/// Writes a call of `read_result` that reads on in the result `result` from byte `from`; `None` without that tool.
 pub(super) fn read_on(catalog: &Catalog, dialect: Dialect, result: &str, from: usize) -> Option<String> {
     let built_in = catalog.built_in(BuiltIn::Read)?;
     let arguments = Map::from_iter([("result".to_owned(), result.into()), ("from".to_owned(), from.into())]);

@@ -11,21 +11,21 @@ use super::options::{Listing, NAME_CHARS, NOTE_CHARS, Options, TEXT_CHARS};
 use crate::outcome::Neutraliser;
 use crate::tools::{Catalog, FOUND, Server, Tool, ToolChoice};
 
-/// Limit on the names that are listed if none is similar to the one that was written.
+/// Maximum number of tool names that are listed if none is similar to the name that the model wrote.
 pub(super) const NAMES: usize = 40;
 
-/// Limit on the tools that are described if a description of a task is given instead of a name.
+/// Maximum number of tools that are described if the model describes a task instead of naming a tool.
 const DESCRIBED: usize = 3;
 
-/// An example for the model: a question and its call, or a result and the answer to it.
+/// An example for the model: a question and the call that answers it, or a result and the answer to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Example {
-    /// The message to the model.
+    /// The user message of the example.
     pub question: String,
-    /// The message that the model should write then.
+    /// The assistant message that answers it.
     pub call: String,
-    /// The example continues the previous one: the question is the result of its call.
+    /// `true` if the example continues the previous one, so that `question` is the result of that one's call.
     pub follows: bool,
 }
 
@@ -35,7 +35,7 @@ impl Example {
     }
 }
 
-/// Returns the variables of the system text, with the offered tools in these styles.
+/// Returns the template variables of the system text, with the offered tools in these styles.
 pub(super) fn view(
     catalog: &Catalog,
     options: &Options,
@@ -87,7 +87,7 @@ pub(super) fn view(
     })
 }
 
-/// Returns the tool that finds the tools that are not listed, if there are any.
+/// Returns the template variables about the built-in tool `find_tool`; `None` if all tools are listed.
 fn further(catalog: &Catalog, options: &Options, neutraliser: &Neutraliser, styles: &[Style]) -> Option<Value> {
     let unlisted = || catalog.offered().zip(styles).filter(|(_, style)| style.is_none()).map(|(tool, _)| tool);
     let count = unlisted().count();
@@ -100,8 +100,8 @@ fn further(catalog: &Catalog, options: &Options, neutraliser: &Neutraliser, styl
     Some(context! { name, example, count, servers, others })
 }
 
-/// Returns the tools that have an example: those that are listed with their parameters, or only the one that the choice
-/// names.
+/// Returns the tools that may have an example: those that are listed with their parameters, or only the one that the
+/// tool choice names.
 pub(super) fn shown<'a>(
     catalog: &'a Catalog,
     styles: &'a [Style],
@@ -113,7 +113,8 @@ pub(super) fn shown<'a>(
     shown.filter(move |tool| named.is_none_or(|named| std::ptr::eq(named, *tool)))
 }
 
-/// Returns the entries of the servers that have listed tools or resources, with the offered tools in these styles.
+/// Returns the template entries of the servers that have listed tools or resources, with the offered tools in these
+/// styles.
 pub(super) fn servers(
     catalog: &Catalog,
     options: &Options,
@@ -132,7 +133,7 @@ pub(super) fn servers(
     views
 }
 
-/// Returns the variables for the description of the tools that a name matches.
+/// Returns the template variables of the answer of `describe_tool`: the tools that match a name, or the nearest names.
 pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> Value {
     let neutraliser = Neutraliser::new(catalog);
     let lister = Lister::new(catalog, options, &neutraliser);
@@ -161,7 +162,7 @@ pub(super) fn describe(catalog: &Catalog, options: &Options, name: &str) -> Valu
     }
 }
 
-/// Returns the variables for the description of the tools that a search by purpose finds.
+/// Returns the template variables of the answer of `find_tool`: the tools whose purpose fits the query.
 pub(super) fn find(catalog: &Catalog, options: &Options, query: &str) -> Value {
     let neutraliser = Neutraliser::new(catalog);
     let lister = Lister::new(catalog, options, &neutraliser);
@@ -175,14 +176,14 @@ pub(super) fn find(catalog: &Catalog, options: &Options, query: &str) -> Value {
     }
 }
 
-/// Returns the name of a server and the first address that can be read there.
+/// Returns the name of a server and its first resource URI or URI template; `None` if it has no resources.
 pub(super) fn readable(server: &Server) -> Option<(Option<&str>, &str)> {
     let templates = server.resource_templates.iter().map(|template| &template.uri_template);
     let uri = server.resources.iter().map(|resource| &resource.uri).chain(templates).next()?;
     Some((server.name.as_deref(), uri))
 }
 
-/// Returns the templates' word for a choice; `nothing` if there is nothing to call.
+/// Returns the tool choice as the templates name it; `nothing` if the catalog is empty.
 pub(super) fn choice_word(catalog: &Catalog, choice: &ToolChoice) -> &'static str {
     match choice {
         _ if catalog.is_empty() => "nothing",
@@ -193,7 +194,7 @@ pub(super) fn choice_word(catalog: &Catalog, choice: &ToolChoice) -> &'static st
     }
 }
 
-/// Returns the tool that the choice names.
+/// Returns the tool that the choice names, `None` if it names none.
 pub(super) fn named<'a>(catalog: &'a Catalog, choice: &ToolChoice) -> Result<Option<&'a Tool>, PromptError> {
     match choice {
         ToolChoice::Auto | ToolChoice::None => Ok(None),

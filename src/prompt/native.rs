@@ -15,17 +15,17 @@ use crate::tools::{ACCESS_RESOURCE, BuiltIn, Catalog, Server, ToolChoice};
 use crate::wire::wire_name;
 
 impl Prompt {
-    /// Returns the system text of a request that carries the tools: the caller's own text, the demands of the tool
-    /// choice (some endpoints ignore it in the request), the servers' instructions, and the resources, which no
-    /// function lists.
+    /// Returns the system text for a request that carries native tools: the caller's own text, the demands of the tool
+    /// choice (which some endpoints ignore in the request), the servers' instructions, and the resources, which are in
+    /// no tool.
     ///
     /// # Errors
-    /// As for [`system`](Prompt::system).
+    /// Those of [`system`](Prompt::system).
     pub fn native_system(&self, catalog: &Catalog) -> Result<String, PromptError> {
         self.native_text(catalog, self.options.system.as_deref().unwrap_or_default())
     }
 
-    /// Like [`native_system`](Prompt::native_system), with another text of the caller.
+    /// Returns the text of [`native_system`](Prompt::native_system) with `own` as the caller's text.
     pub(super) fn native_text(&self, catalog: &Catalog, own: &str) -> Result<String, PromptError> {
         let options = &self.options;
         let named = named(catalog, &options.tool_choice)?;
@@ -50,8 +50,8 @@ impl Prompt {
         self.render("native", view)
     }
 
-    /// Returns the texts that answer calls in a request that carries the tools: the result of each, cut and escaped, or
-    /// the reason why it was rejected.
+    /// Returns the texts that answer native calls: the result of each call, cut and escaped, or the reason why it was
+    /// rejected; joined by blank lines.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
@@ -93,7 +93,7 @@ impl Prompt {
     }
 }
 
-/// Returns the wire name of a tool that is named as `tool` or `server.tool`.
+/// Returns the name in requests of a tool that is named as `tool` or `server.tool`; the name itself if there is none.
 fn on_the_wire(catalog: &Catalog, name: &str) -> String {
     let choice = ToolChoice::Named(name.to_owned());
     let tool = catalog.offered().find(|tool| choice.admits(tool.server.as_deref(), &tool.name));

@@ -15,35 +15,34 @@ use crate::outcome::{Neutraliser, Outcome};
 use crate::tools::{BuiltIn, Catalog, FOUND, Said, Tool};
 use crate::wire::{ToolDefinition, cut_description, whole_description};
 
-/// The tools of a request that carries them.
+/// The native tools of a request, selected and shortened to fit the budget.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct OfferedTools {
-    /// The tools as the request has them, in the catalog's order, followed by the built-in tool that finds the tools
-    /// that are left out, if there are any.
+    /// The tools in the catalog's order, followed by `find_tool` if some are left out.
     pub definitions: Vec<ToolDefinition>,
-    /// The styles of the tools, and their tokens together with the text of [`Prompt::native_system`].
+    /// The styles of the tools, and their size in tokens together with the text of [`Prompt::native_system`].
     pub listed: Listed,
 }
 
 impl Prompt {
-    /// Returns the tools of a request that carries them, within the [budget](super::Options::tool_budget). `said` is
-    /// the conversation so far.
+    /// Returns the native tools of a request, within the [budget](super::Options::tool_budget). `said` is the
+    /// conversation so far.
     ///
-    /// The rule is that of [`compose`](Prompt::compose). The styles have other forms here: `schema` is the
-    /// unchanged definition, from which every tool starts; `signature` cuts the description as a signature in the
-    /// prompt does; `brief` has the first sentence of the description and of each parameter's. There is no `index`. If
-    /// more than eight tools do not fit in brief, those that the conversation suggests are offered, and a built-in tool
-    /// finds the rest.
+    /// The selection is that of [`compose`](Prompt::compose), but the styles mean: `schema` is the unchanged
+    /// definition, with which every tool starts; `signature` cuts the description as a signature in the prompt does;
+    /// `brief` has the first sentence of the description and of each parameter's. `index` is not used. If more than
+    /// eight tools do not fit in brief, those that the conversation suggests are offered, and `find_tool` finds the
+    /// rest.
     ///
     /// # Errors
-    /// As for [`system`](Prompt::system).
+    /// Those of [`system`](Prompt::system).
     pub fn offer(&self, catalog: &Catalog, said: &[Said<&str>]) -> Result<OfferedTools, PromptError> {
         self.offer_meant(catalog, false, &|| self.options.meant(catalog, said))
     }
 
-    /// Like [`offer`](Prompt::offer), with the indices of the tools that a conversation suggests. If `whole`, the
-    /// descriptions of tools without a server are not cut.
+    /// Returns the tools as [`offer`](Prompt::offer) does; `meant` returns the indices of the tools that the
+    /// conversation suggests. If `whole`, the descriptions of tools without a server are not cut.
     pub(crate) fn offer_meant(
         &self,
         catalog: &Catalog,
@@ -68,8 +67,8 @@ impl Prompt {
         Ok(native.offered(&styles, tokens, Some(budget)))
     }
 
-    /// Returns the answer to a call of the built-in tool that finds tools, if requests carry the tools: their names in
-    /// the next request and their purposes.
+    /// Returns the result of a call of `find_tool` if requests carry the tools: one line for each tool found, with its
+    /// name in requests and its purpose.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
@@ -91,25 +90,25 @@ impl Prompt {
     }
 }
 
-/// The tools of a catalog as definitions, measured in every style.
+/// The tools of a catalog as definitions, with their sizes in every style.
 struct NativeListing<'a> {
     description_chars: Option<usize>,
     tools: Vec<NativeTool<'a>>,
-    /// The function that reads resources, if a server has some.
+    /// The function that reads resources, if a server has any.
     resource: Option<ToolDefinition>,
     find: Option<ToolDefinition>,
     /// The system text about servers and resources.
     text: String,
     counter: &'a TokenCounter,
-    /// Tokens of the text and of the function that reads resources.
+    /// Number of tokens of `text` and of the function that reads resources, computed once.
     fixed: OnceCell<usize>,
 }
 
 struct NativeTool<'a> {
     tool: &'a Tool,
-    /// The unchanged definition.
+    /// The unchanged definition of the tool.
     whole: ToolDefinition,
-    /// Tokens in each style, in the order of [`Listing::ALL`].
+    /// Number of tokens of the tool in each style, in the order of [`Listing::ALL`], computed once.
     tokens: [OnceCell<usize>; Listing::ALL.len()],
 }
 
@@ -132,7 +131,7 @@ impl<'a> NativeListing<'a> {
         })
     }
 
-    /// Returns the bytes of the text and all unchanged definitions.
+    /// Returns the number of bytes of the system text and all unchanged definitions.
     fn bytes(&self) -> usize {
         let definitions = self.tools.iter().map(|tool| &tool.whole).chain(&self.resource);
         self.text.len() + definitions.map(|definition| definition.text().len()).sum::<usize>()
@@ -181,7 +180,7 @@ impl ListMeasure for NativeListing<'_> {
     }
 }
 
-/// Cuts the descriptions of a schema to their first sentence.
+/// Cuts each description in a schema to its first sentence.
 fn shorten_descriptions(schema: &mut Value) {
     match schema {
         Value::Object(members) => {

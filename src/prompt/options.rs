@@ -23,7 +23,7 @@ pub enum Listing {
     Signature,
     /// Like `Signature`, but with only the first sentence of the description.
     Brief,
-    /// Name and first sentence. The model asks for the rest with the built-in tool that [`Options::callable`] adds.
+    /// Name and first sentence. The model asks for the rest with `describe_tool`, which [`Options::callable`] adds.
     Index,
 }
 
@@ -31,32 +31,32 @@ keyword_enum!(Listing, "a listing style", "schema" => Listing::Schema, "signatur
     "brief" => Listing::Brief, "index" => Listing::Index);
 
 impl Listing {
-    /// All styles, the longest first.
+    /// All listing styles, the longest first.
     pub const ALL: &'static [Listing] = &[Listing::Schema, Listing::Signature, Listing::Brief, Listing::Index];
 
-    /// Returns the style in which a single tool is described in full.
+    /// Returns the style in which a single tool is described in full: `Schema` if that is this style, else `Signature`.
     pub(super) fn full(self) -> Listing {
         self.min(Listing::Signature)
     }
 }
 
-/// Limit on the characters of a description in a signature.
+/// Maximum length in characters of a description in a signature.
 pub const DESCRIPTION_CHARS: usize = 600;
 
-/// Limit on the characters of the first sentence in `brief` and `index`.
+/// Maximum length in characters of the first sentence of a description in `brief` and `index`.
 pub const SENTENCE_CHARS: usize = 200;
 
-/// Limit on the characters of a name; a model could not copy a longer one.
+/// Maximum length in characters of a name; a model could not copy a longer one.
 pub(super) const NAME_CHARS: usize = 200;
 
-/// Limit on the characters of a parameter's or resource's description.
+/// Maximum length in characters of a parameter's or resource's description.
 pub const NOTE_CHARS: usize = 300;
 
-/// Limit on the characters of any other text of a server: its instructions, and each description in the `schema` style
-/// and of a tool that the model asks about.
+/// Maximum length in characters of any other text of a server: its instructions, and each description in the `schema`
+/// style and of a tool that the model asks about.
 pub const TEXT_CHARS: usize = 2_000;
 
-/// Limit on the bytes of one result in the compact style: a small model forgets the question after a longer one.
+/// Maximum number of bytes of one result in the compact style: a small model forgets the question after a longer one.
 pub const COMPACT_RESULT_BYTES: usize = 4_096;
 
 /// The options of a prompt. The serialized form has all of them except the token counter and the source of examples; a
@@ -65,25 +65,25 @@ pub const COMPACT_RESULT_BYTES: usize = 4_096;
 #[serde(default)]
 #[non_exhaustive]
 pub struct Options {
-    /// Call syntax.
+    /// Dialect that the prompt teaches.
     pub dialect: Dialect,
     /// Language of the instructions.
     pub lang: Lang,
-    /// Length of the instructions besides the tools.
+    /// Style of the instructions, which decides their length.
     pub style: PromptStyle,
     /// Style in which tools are listed if they fit the budget.
     pub listing: Listing,
-    /// Limit on the characters of a description where tools are listed in full; `None` for [`DESCRIPTION_CHARS`]
+    /// Maximum length in characters of a description where tools are listed in full; `None` for [`DESCRIPTION_CHARS`]
     /// (signature) and [`TEXT_CHARS`] (schema).
     pub description_chars: Option<usize>,
-    /// Limit on the tokens of the list of tools, in the prompt ([`Prompt::compose`](super::Prompt::compose)) or in a
+    /// Maximum size in tokens of the list of tools, in the prompt ([`Prompt::compose`](super::Prompt::compose)) or in a
     /// request that carries them ([`Prompt::offer`](super::Prompt::offer)); `None` for no limit.
-    /// [`within`](Self::within) sets the usual one.
+    /// [`within`](Self::within) sets the default one.
     pub tool_budget: Option<usize>,
-    /// Of more than eight tools, only those that a conversation suggests are listed, even if all fit the budget: for a
-    /// model with a short context. The compact style does so, too.
+    /// If `true` and there are more than eight tools, only those that the conversation suggests are listed, even if all
+    /// fit the budget: for a model with a short context. The compact style always does so.
     pub few_tools: bool,
-    /// Counts tokens for the budget.
+    /// Tokenizer or estimate that counts tokens for the budget.
     #[serde(skip)]
     pub tokens: TokenCounter,
     /// Templates that replace built-in ones.
@@ -92,9 +92,9 @@ pub struct Options {
     pub system: Option<String>,
     /// The rule for calling tools: whether calls are allowed, required or forbidden.
     pub tool_choice: ToolChoice,
-    /// Number of calls in one message that the prompt allows; `None` to not mention a limit.
+    /// Maximum number of calls in one message that the prompt states; `None` to not mention a limit.
     pub max_calls: Option<usize>,
-    /// Limit on the bytes of one result that the model reads; in the compact style also [`COMPACT_RESULT_BYTES`].
+    /// Maximum number of bytes of one result that the model reads; in the compact style also [`COMPACT_RESULT_BYTES`].
     pub result_bytes: usize,
 }
 
@@ -116,8 +116,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns options with dialect, language and style of a model's profile, and defaults for the rest. If the style
-    /// depends on the model's size, set it to the result of [`Profile::style_for`].
+    /// Returns options with the dialect, language and style of a model's profile, and defaults for the rest. If the
+    /// style depends on the model's size, set it to the result of [`Profile::style_for`].
     pub fn for_profile(profile: &Profile) -> Self {
         Options {
             dialect: profile.dialect,
@@ -136,14 +136,14 @@ impl Options {
         }
     }
 
-    /// Marks the tools that the tool choice names.
+    /// Returns `true` for each tool that the tool choice names.
     pub(super) fn pinned(&self, tools: &[&Tool]) -> Vec<bool> {
         let is_named = matches!(self.tool_choice, ToolChoice::Named(_));
         let named = |tool: &&Tool| is_named && self.tool_choice.admits(tool.server.as_deref(), &tool.name);
         tools.iter().map(named).collect()
     }
 
-    /// Returns `true` if only the tools that a conversation suggests are listed, out of so many.
+    /// Returns `true` if, of this number of tools, only those that a conversation suggests are listed.
     pub(crate) fn chooses(&self, tools: usize) -> bool {
         tools > LIKELIEST && (self.few_tools || self.style == PromptStyle::Compact)
     }
@@ -167,7 +167,7 @@ impl Options {
         places
     }
 
-    /// Returns the bytes of a result that a text message shows, if `limit` are allowed.
+    /// Returns the maximum number of bytes of a result in a text message, if `limit` are allowed.
     pub(crate) fn shown_of_results(&self, limit: usize) -> usize {
         match self.style {
             PromptStyle::Compact => limit.min(COMPACT_RESULT_BYTES),
@@ -175,10 +175,9 @@ impl Options {
         }
     }
 
-    /// Returns the catalog that a model with this prompt can call: the catalog's tools, the built-in tools that
-    /// describe and find tools if the list may leave something out, and the one that reads on in long results
-    /// ([`Catalog::with_built_in`]). The prompt, the parser
-    /// and the validator must use the same catalog.
+    /// Returns the catalog that a model with this prompt can call: the catalog's tools, `describe_tool` and `find_tool`
+    /// if the list may omit something, and `read_result` ([`Catalog::with_built_in`]). The prompt, the parser and the
+    /// validator must use the same catalog.
     pub fn callable(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
         let catalog = Arc::unwrap_or_clone(catalog);
         let catalog = match (self.tool_budget, self.listing) {

@@ -14,7 +14,7 @@ use crate::dialect::Lang;
 const REASONS: &str = include_str!("../../prompts/zh/reasons.txt");
 const FAILURES: &str = include_str!("../../prompts/zh/failures.txt");
 
-/// Returns the reason why a call or an answer was rejected, in a language.
+/// Returns the reason why a call or an answer was rejected, translated into a language.
 pub fn reason_in(lang: Lang, message: &str) -> Cow<'_, str> {
     match lang {
         Lang::En => Cow::Borrowed(message),
@@ -22,8 +22,8 @@ pub fn reason_in(lang: Lang, message: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the text of a failed call in a language if it is a text of this program, such as that a server did not
-/// answer; `None` for the text of a server or a tool.
+/// Returns the text of a failed call, translated, if it is a message of this program, such as that a server did not
+/// answer; `None` for English, and for the text of a server or a tool.
 pub(super) fn failure_in(lang: Lang, text: &str) -> Option<String> {
     // The end of a server's standard error follows on separate lines.
     let (first, rest) = text.split_at(text.find('\n').unwrap_or(text.len()));
@@ -31,7 +31,7 @@ pub(super) fn failure_in(lang: Lang, text: &str) -> Option<String> {
     is_chinese.then(|| translated(first, pairs(FAILURES)))?.map(|first| first + rest)
 }
 
-/// Returns each sentence of a table with its translation. Empty lines and lines that begin with `#` are skipped.
+/// Returns each sentence of a table with its translation; empty lines and comments (`#`) are skipped.
 fn pairs(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let mut lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     std::iter::from_fn(move || Some((lines.next()?, lines.next()?)))
@@ -47,7 +47,7 @@ fn chinese(sentence: &str) -> String {
         .unwrap_or_else(|| sentence.to_owned())
 }
 
-/// Translates the sentence by the first row that matches.
+/// Translates the sentence by the first row that matches; `None` if none does.
 fn translated(sentence: &str, mut rows: impl Iterator<Item = (&'static str, &'static str)>) -> Option<String> {
     let (values, mut rest) = rows.find_map(|(english, chinese)| Some((values(english, sentence)?, chinese)))?;
     let mut said = String::new();
@@ -65,7 +65,7 @@ fn translated(sentence: &str, mut rows: impl Iterator<Item = (&'static str, &'st
     Some(said + rest)
 }
 
-/// Translates the two parts of a sentence around a separator, if either is known.
+/// Translates the two parts of a sentence around a separator; `None` if neither is known.
 fn parted(sentence: &str, between: &str, in_chinese: &str) -> Option<String> {
     let at = find_outside(sentence, between)?;
     let (one, two) = (&sentence[..at], &sentence[at + between.len()..]);
@@ -73,8 +73,8 @@ fn parted(sentence: &str, between: &str, in_chinese: &str) -> Option<String> {
     (first != one || second != two).then(|| format!("{first}{in_chinese}{second}"))
 }
 
-/// Returns the values of a sentence if the text is this sentence. A value ends at the first occurrence of the text that
-/// follows it; the last value is the rest.
+/// Returns the values in `text` at the placeholders `{}` of `sentence`; `None` if `text` does not match. A value ends
+/// at the first occurrence of the text that follows its placeholder.
 fn values<'a>(sentence: &str, text: &'a str) -> Option<Vec<&'a str>> {
     let mut parts = sentence.split("{}");
     let mut rest = text.strip_prefix(parts.next()?)?;
@@ -92,7 +92,7 @@ fn values<'a>(sentence: &str, text: &'a str) -> Option<Vec<&'a str>> {
     rest.is_empty().then_some(values)
 }
 
-/// Returns the first position of `wanted` outside quotation marks and backticks.
+/// Returns the first offset of `wanted` outside quotation marks and backticks, `None` if there is none.
 fn find_outside(text: &str, wanted: &str) -> Option<usize> {
     let mut quote = None;
     let mut is_escaped = false;

@@ -14,36 +14,36 @@ use crate::event::{Provenance, Rejected, RejectedKind};
 use crate::outcome::{Neutraliser, RESULT, STATUS, Status, boundary, break_tokens, cut, shortened};
 use crate::tools::{ACCESS_RESOURCE, Catalog, Tool};
 
-/// Limit on the characters of the arguments that identify a call among others of its message.
+/// Maximum length in characters of a call's arguments, which identify it among the calls of its message.
 const ARGUMENTS_CHARS: usize = 100;
 
-/// Limit on the characters of the user's request.
+/// Maximum length in characters of the user's request.
 const REQUEST_CHARS: usize = 400;
 
-/// Number of earlier calls that are recalled, and limit on the characters of their arguments; older calls are only
-/// counted. All of them are in the history, too.
+/// Maximum number of earlier calls that the message lists, and maximum length in characters of their arguments; older
+/// calls are only counted. All of them are in the history, too.
 const RECALLED: (usize, usize) = (8, 60);
 
-/// Like [`RECALLED`], if some of the calls' messages are not in the request.
+/// Values in place of [`RECALLED`] if some of the calls' messages are not in the request.
 const RECALLED_ALONE: (usize, usize) = (30, 160);
 
-/// Limit on the bytes of a rejected call that are shown.
+/// Maximum number of bytes of a rejected call that are shown.
 const RAW_BYTES: usize = 600;
 
-/// Limit on the characters of the reason why a call was rejected.
+/// Maximum length in characters of the reason why a call was rejected.
 const PROBLEM_CHARS: usize = 1_500;
 
-/// Number of earlier calls, and characters of the request, from which a frame's code is computed.
+/// Number of earlier calls, and number of characters of the request, from which a frame's code is computed.
 const DIGEST: (usize, usize) = (4, 1_000);
 
-/// A text, or its head and tail with the number of missing bytes.
+/// A text that is cut to a limit: whole, or its head and tail with the number of missing bytes between.
 struct BoundedText {
     head: String,
-    /// Number of bytes of the text in the head.
+    /// Number of bytes of the original text that the head contains.
     from: usize,
     missing: usize,
     tail: String,
-    /// The text is a single line, which needs no frame to end it.
+    /// `true` if the text is a single line, which needs no closing frame.
     is_line: bool,
 }
 
@@ -54,7 +54,7 @@ impl From<BoundedText> for Value {
     }
 }
 
-/// Returns the variables of the results message, with at most so many bytes of one result.
+/// Returns the template variables of the results message, with at most `result_bytes` bytes of each result.
 pub(super) fn view(catalog: &Catalog, options: &Options, replies: &Replies<'_>, result_bytes: usize) -> Value {
     let writer = RepliesWriter { catalog, options, neutraliser: Neutraliser::new(catalog), replies, result_bytes };
     let Replies { answered, rejected, earlier, request, unmet, later, .. } = replies;
@@ -103,8 +103,8 @@ struct RepliesWriter<'a> {
 }
 
 impl RepliesWriter<'_> {
-    /// Returns the user's request on one line. If it is long, its beginning and end are used, where a request about a
-    /// long text usually is.
+    /// Returns the user's request on one line. Of a long request only its beginning and end are used, since a request
+    /// about a long text is usually there.
     fn request(&self, text: &str) -> String {
         let length = text.chars().count();
         if length <= REQUEST_CHARS {
@@ -115,8 +115,8 @@ impl RepliesWriter<'_> {
         format!("{} {}", half(text), half(&tail))
     }
 
-    /// Returns the code of a result's frame. The preceding conversation enters it in short: the request, the number of
-    /// calls since, and the last of them.
+    /// Returns the code of a result's frame, a hash of the call, its output and the preceding conversation: the
+    /// request, the number of earlier calls, and the last of them.
     fn code(&self, call: [&str; 3], output: &BoundedText) -> String {
         let Replies { earlier, request, .. } = self.replies;
         let request = request.unwrap_or_default();
@@ -210,7 +210,8 @@ impl RepliesWriter<'_> {
         }
     }
 
-    /// Returns the tool that a rejected call meant: its own, or the one with the nearest name.
+    /// Returns the tool that a rejected call meant: the one it names, or the one with the nearest name; `None` if there
+    /// is neither.
     fn meant(&self, rejected: &Rejected) -> Option<&Tool> {
         let name = rejected.tool.as_deref()?;
         // The server's name may be the only thing that is wrong.
@@ -226,7 +227,7 @@ impl RepliesWriter<'_> {
         Some(read_call(self.options.dialect, &self.neutraliser, server, uri))
     }
 
-    /// Returns the tool that the choice names. The system text has reported a wrong name already.
+    /// Returns the tool that the tool choice names, `None` if it names none or an unknown one.
     fn named(&self) -> Option<&Tool> {
         named(self.catalog, &self.options.tool_choice).ok().flatten()
     }
@@ -237,7 +238,7 @@ impl RepliesWriter<'_> {
         self.named().or_else(best)
     }
 
-    /// Returns a question and the calls that answer it, as an example of the tool.
+    /// Returns an example of the tool: a question, and the calls that answer it.
     fn shown(&self, tool: &Tool) -> (String, String) {
         let dialogue = dialogue_of(tool, self.options, &self.neutraliser);
         let call =
@@ -260,13 +261,13 @@ fn arguments(arguments: &Json, limit: usize) -> String {
     break_tokens(&shortened(arguments.to_string(), limit)).into_owned()
 }
 
-/// Returns a text on one line, cut to `limit` characters.
+/// Returns a text on one line, cut to `limit` characters, with control tokens escaped.
 fn line(text: &str, limit: usize) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     break_tokens(&shortened(joined, limit)).into_owned()
 }
 
-/// Returns the reason of a rejection on one line, followed by the lines of a file that it quotes.
+/// Returns the reason of a rejection on one line, translated, followed by the lines of a file that it quotes.
 fn problem(lang: Lang, message: &str) -> String {
     match message.split_once(":\n") {
         // The lines of a stale edit's file have to stay lines.
@@ -278,7 +279,7 @@ fn problem(lang: Lang, message: &str) -> String {
     }
 }
 
-/// Returns the text with control tokens escaped, cut to `limit` bytes.
+/// Returns the text cut to `limit` bytes, with control tokens escaped.
 fn bounded(text: &str, limit: usize) -> BoundedText {
     let (head, missing, tail) = match cut(text, limit) {
         Some(cut) => (cut.head, cut.missing, cut.tail),

@@ -1,6 +1,6 @@
 //! The first sentence of a description.
 
-/// Abbreviations, whose full stop does not end a sentence.
+/// Abbreviations in lower case, after which a full stop does not end a sentence.
 const ABBREVIATIONS: &[&str] =
     &["e.g", "i.e", "etc", "vs", "cf", "approx", "incl", "excl", "resp", "no", "dr", "mr", "mrs", "ms", "st", "al"];
 

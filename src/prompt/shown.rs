@@ -14,17 +14,17 @@ use crate::message::TokenCounter;
 use crate::outcome::Outcome;
 use crate::tools::ToolChoice;
 
-/// Up to this number of tools the examples are as short as possible.
+/// Maximum number of tools for which the examples are as short as possible.
 const FEW_TOOLS: usize = 4;
 
-/// Limit on the tokens of all examples: for a few tools, and for more.
+/// Maximum number of tokens of all examples: for at most [`FEW_TOOLS`] tools, and for more.
 const EXAMPLE_TOKENS: [usize; 2] = [140, 300];
 
-/// The first line of an answer in `type_marker`.
+/// The line before an answer in the dialect `type_marker`.
 const ANSWERS: &str = "TYPE: ANSWER\n";
 
-/// Messages that need no tool, each with its answer. None is a question: the generated requests of the other examples are
-/// instructions, and a small model would learn that questions need no tool.
+/// Returns two messages that need no tool, each with its answer. None is a question: the generated requests of the
+/// other examples are instructions, and a small model would learn that questions need no tool.
 fn without_tools(lang: Lang) -> [[&'static str; 2]; 2] {
     match lang {
         Lang::En => [["Say a word that rhymes with \"house\".", "Mouse."], ["Thank you!", "You are welcome!"]],
@@ -32,14 +32,14 @@ fn without_tools(lang: Lang) -> [[&'static str; 2]; 2] {
     }
 }
 
-/// Tokens that examples may still use.
+/// The number of tokens that further examples may use.
 struct ExampleBudget<'r> {
     left: usize,
     counter: &'r TokenCounter,
 }
 
 impl ExampleBudget<'_> {
-    /// Returns the examples if they fit, and counts them.
+    /// Returns the examples and subtracts their tokens if they fit the budget, else returns none.
     fn take(&mut self, examples: Vec<Example>) -> Vec<Example> {
         let tokens = self.tokens(&examples);
         let fits = tokens <= self.left;
@@ -54,10 +54,10 @@ impl ExampleBudget<'_> {
 }
 
 impl PromptDraft<'_> {
-    /// Returns the examples. The last one is a question that is answered by one call after another, each with a value
-    /// from the result before it. As far as there is space, these come before it: two messages that need no tool, a
-    /// resource that is read, and calls of further tools if there are more than a few. If the choice names a tool, only
-    /// that tool is shown.
+    /// Returns the examples of the compact style. The last one is a question that is answered by one call after
+    /// another, each with a value from the previous result. As far as there is space, these come before it: two
+    /// messages that need no tool, a resource that is read, and calls of further tools if there are more than a few. If
+    /// the choice names a tool, only that tool is shown.
     pub(super) fn examples(&self, styles: &[Style]) -> Result<Vec<Example>, PromptError> {
         let options = self.prompt.options();
         let named = named(self.catalog, &options.tool_choice)?;
@@ -116,12 +116,12 @@ impl PromptDraft<'_> {
         dialogue.steps.iter().map(|step| call((step.tool, &step.arguments))).collect()
     }
 
-    /// Returns the question and the first call.
+    /// Returns the question of a dialogue and its first call, as one example.
     fn call_of(&self, dialogue: &Dialogue<'_>) -> Example {
         Example::new(dialogue.question.as_str(), self.calls(dialogue).into_iter().next().unwrap_or_default())
     }
 
-    /// Returns the whole dialogue; a display-only tool returns nothing, so nothing follows its call.
+    /// Returns the whole dialogue as examples; nothing follows the call of a display-only tool, which returns nothing.
     fn messages(&self, dialogue: &Dialogue<'_>) -> Result<Vec<Example>, PromptError> {
         let mut messages = vec![self.call_of(dialogue)];
         let answer = self.marked(&dialogue.answer);

@@ -5,22 +5,22 @@ use serde_json::Value;
 use crate::tools::Tool;
 use crate::tools::schema::{Walk, list, properties, reference, required, tuple, types};
 
-/// Deepest nesting of types that is written out; deeper types are `object` or `any[]`.
+/// Maximum nesting depth of types that are written out; deeper types are `object` or `any[]`.
 const MAX_DEPTH: usize = 4;
 
-/// Deepest nesting of references and unions that are followed.
+/// Maximum nesting depth of references and unions that are followed.
 const MAX_LEVELS: usize = 64;
 
-/// Bytes of a parameter's type above which it is written out less deep.
+/// Maximum length in bytes of a parameter's type; a longer type is written out less deep.
 const MAX_TYPE: usize = 300;
 
-/// Limit on the values of an `enum` that are written out.
+/// Maximum number of values of an `enum` that are written out.
 const MAX_VALUES: usize = 30;
 
-/// Limit on the bytes of a default that is shown.
+/// Maximum length in bytes of a default that is shown.
 const MAX_DEFAULT: usize = 60;
 
-/// Returns the text between the parentheses: names, types, defaults.
+/// Returns the parameters of a tool's signature, without parentheses: names, types, defaults.
 pub(super) fn parameters(tool: &Tool) -> String {
     // Without a schema any arguments are accepted.
     let Some(root) = &tool.input_schema else { return "…".to_owned() };
@@ -41,7 +41,7 @@ pub(super) fn parameters(tool: &Tool) -> String {
     parameters.join(", ")
 }
 
-/// Returns the type, written out as deep as it fits into [`MAX_TYPE`].
+/// Returns the type of a schema, written out as deep as it fits into [`MAX_TYPE`].
 fn fitting(root: &Value, schema: &Value) -> String {
     let mut depth = MAX_DEPTH;
     loop {
@@ -55,7 +55,7 @@ fn fitting(root: &Value, schema: &Value) -> String {
     }
 }
 
-/// Writes one type.
+/// Writes the type of one schema.
 struct SignatureWriter<'a> {
     walk: Walk<'a>,
     /// References that are being followed.
@@ -151,7 +151,7 @@ impl SignatureWriter<'_> {
     }
 }
 
-/// Returns `true` if the brace that a type begins with is closed at its end: not so in `{a: string} | null`.
+/// Returns `true` if the brace at the start of a type is closed at its end, unlike in `{a: string} | null`.
 fn is_one_object(text: &str) -> bool {
     let mut depth = 0_i32;
     let closed = text.bytes().position(|byte| {
@@ -167,7 +167,7 @@ fn literals(values: &[Value]) -> String {
     shown.join(" | ") + more
 }
 
-/// Joins types, each once.
+/// Joins types by a separator, without repetitions; `any` if there are none.
 fn join(types: impl Iterator<Item = String>, separator: &str) -> String {
     let mut unique: Vec<String> = Vec::new();
     for text in types {
@@ -178,20 +178,20 @@ fn join(types: impl Iterator<Item = String>, separator: &str) -> String {
     if unique.is_empty() { "any".to_owned() } else { unique.join(separator) }
 }
 
-/// Returns a property's name, quoted if it is not an identifier.
+/// Returns a property's name, as a JSON string if it is not an identifier.
 fn key(name: &str) -> String {
     let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '.'));
     if plain { name.to_owned() } else { Value::from(name).to_string() }
 }
 
-/// A note on a parameter.
+/// A note on a parameter in the list of tools.
 #[derive(Debug, PartialEq)]
 pub(super) struct ParameterNote {
-    /// Path: `edits[].oldText`.
+    /// Path of the parameter: `edits[].oldText`.
     pub(super) path: String,
     /// The description, not cleaned; empty if it adds nothing to the name.
     pub(super) description: String,
-    /// Limits and format: `1 to 10`, `date-time`.
+    /// Limits and format of the value: `1 to 10`, `date-time`.
     pub(super) limits: String,
 }
 
@@ -207,7 +207,7 @@ pub(super) fn notes(tool: &Tool) -> Vec<ParameterNote> {
 
 struct NoteCollector<'a> {
     walk: Walk<'a>,
-    /// The tool's name.
+    /// The tool's name, which is compared with the descriptions.
     context: &'a str,
     found: Vec<ParameterNote>,
 }
@@ -243,10 +243,10 @@ impl NoteCollector<'_> {
     }
 }
 
-/// Words that add no information.
+/// Words without meaning, which are ignored in descriptions.
 const EMPTY_WORDS: &[&str] = &["the", "a", "an", "of", "to", "for", "in", "on", "this", "that", "is", "be", "s"];
 
-/// Returns `true` if a description only repeats words of the names around it.
+/// Returns `true` if a description only repeats words of the tool's and the parameter's names.
 fn is_obvious(description: &str, names: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         let lower = text.to_lowercase();
@@ -305,7 +305,7 @@ mod tests {
         parameters(&Tool::new("f").with_schema(json!({"properties": properties, "required": ["r"]})))
     }
 
-    /// A type that is looked for through so many unions and references takes no stack of its own.
+    /// Checks that a type below many unions and references is written as `any` instead of overflowing the stack.
     #[test]
     fn a_type_that_stands_deep_is_any() {
         let chain = |links: usize| {

@@ -28,7 +28,7 @@ templates! {
     Zh "zh": "compact", "examples", "compact_results", "use_mcp_tool", "tool_tag", "type_marker", "shown", "frame", "listing", "tool", "lookup", "rules", "results", "bounded", "native", "native_reply", "thought", "describe", "output";
 }
 
-/// Built-in templates that others include and that the caller may replace in them.
+/// Names of built-in templates that others include, and that the caller may replace there.
 const PARTIALS: &[&str] = &["frame", "listing", "tool", "lookup", "rules"];
 
 /// The built-in templates, compiled once per process, since compiling is most of the cost of a prompt.
@@ -43,7 +43,7 @@ static BUILT_IN: LazyLock<Result<Environment<'static>, minijinja::Error>> = Lazy
     Ok(environment)
 });
 
-/// All templates, compiled. A variable that a template uses and the program does not provide is an error.
+/// All templates, compiled. Filling one fails if it uses a variable that the program does not provide.
 #[derive(Clone)]
 pub(super) struct Templates {
     environment: Environment<'static>,
@@ -95,7 +95,7 @@ impl Templates {
         &self.custom
     }
 
-    /// Returns `own` if the caller has a template of this name, otherwise `built_in`.
+    /// Returns the name `own` if the caller has a template of this name, otherwise the name `built_in`.
     pub(super) fn own_or<'a>(&self, own: &'a str, built_in: &'a str) -> &'a str {
         if self.custom.iter().any(|template| template.name == own) { own } else { built_in }
     }
@@ -108,7 +108,8 @@ impl Templates {
         text.map(|text| text.trim().to_owned()).map_err(|error| self.problem(error, &variables))
     }
 
-    /// Returns an error if a template of the caller uses a variable that does not exist.
+    /// Returns an error if a template of the caller uses a variable that is neither in `variables` nor global, else
+    /// `None`.
     pub(super) fn unknown_variable(&self, template: &Template, variables: &[String]) -> Option<TemplateError> {
         let compiled = self.environment.get_template(&format!("{}.j2", template.name)).ok()?;
         let is_known = |name: &String| {
@@ -136,8 +137,8 @@ impl Templates {
         names.join(", ")
     }
 
-    /// Describes an error for the template's author. If one template includes another, the innermost error has the
-    /// details.
+    /// Converts an error of the template engine to one for the template's author. If one template includes another, the
+    /// innermost error has the details.
     fn problem(&self, error: minijinja::Error, variables: &[String]) -> TemplateError {
         let mut inner = &error;
         while let Some(source) = inner.source().and_then(|source| source.downcast_ref::<minijinja::Error>()) {
@@ -170,7 +171,7 @@ impl Templates {
         TemplateError { origin, line, message, source: Some(Cause::new(error)) }
     }
 
-    /// Returns the file of a template by its name in the environment.
+    /// Returns the file of a template by its name in the environment; the name itself for a built-in template.
     fn origin(&self, name: &str) -> String {
         let stem = name.rsplit_once('/').map_or(name, |(_, stem)| stem).trim_end_matches(".j2");
         let custom = self.custom.iter().find(|template| template.name == stem);
@@ -178,7 +179,7 @@ impl Templates {
     }
 }
 
-/// Returns the expression at `range`, extended to its first name.
+/// Returns the expression at `range`, extended to the left to the beginning of its first name.
 fn whole_expression(source: &str, range: std::ops::Range<usize>) -> Option<&str> {
     let before = source.get(..range.start)?;
     let start = before.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.')).len();

@@ -17,11 +17,11 @@ use crate::outcome::{Neutraliser, Outcome, Status};
 use crate::tools::{ACCESS_RESOURCE, BuiltIn, Catalog, Server, ToolChoice};
 
 impl Prompt {
-    /// Compiles the templates and fills those of the caller with samples, so that most of their errors are found here.
+    /// Compiles the templates and fills the caller's with sample values, so that most of their errors are found here.
     ///
     /// # Errors
-    /// [`PromptError::Template`] for a template that does not compile, names a
-    /// variable that does not exist, or cannot be filled.
+    /// [`PromptError::Template`] if a template does not compile, uses a variable that does not exist, or cannot be
+    /// filled.
     pub fn new(options: Options) -> Result<Self, PromptError> {
         let prompt = Prompt { templates: Templates::new(&options)?, options };
         if !prompt.options.templates.is_empty() {
@@ -84,12 +84,12 @@ fn validate_templates(prompt: &Prompt) -> Result<(), PromptError> {
     Ok(())
 }
 
-/// Returns the names of a view's variables.
+/// Returns the names of the template variables in a view.
 fn names(view: &Value) -> Vec<String> {
     view.try_iter().into_iter().flatten().map(|name| name.to_string()).collect()
 }
 
-/// Returns two servers with everything that servers can have.
+/// Returns a sample catalog whose servers have all that a server can have.
 fn sample() -> Catalog {
     let tool = json!({
         "name": "look", "description": "Looks somewhere. Then says what is there.",
@@ -113,7 +113,7 @@ fn sample() -> Catalog {
     Catalog::new(servers)
 }
 
-/// Returns a rejected call of each kind.
+/// Returns a sample rejected call of each kind.
 fn rejected() -> Vec<Rejected> {
     use RejectedKind::{
         InReasoning, InvalidArguments, Invented, Limit, Malformed, NearCall, Quoted, Truncated, UnknownTool,

@@ -19,7 +19,7 @@ use crate::dialect::PromptStyle;
 use crate::outcome::{Neutraliser, Outcome};
 use crate::tools::{BuiltIn, Catalog, Said, Tool, ToolChoice};
 
-/// Compiled templates and the options to fill them with.
+/// The compiled templates of a prompt, and the options to fill them with.
 pub struct Prompt {
     pub(super) templates: Templates,
     pub(super) options: Options,
@@ -27,24 +27,24 @@ pub struct Prompt {
 
 crate::message::opaque_debug!(Prompt, self => options: self.options);
 
-/// A system text and the styles of its tools.
+/// A system text and the styles in which its tools are listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct System {
-    /// The text.
+    /// The system text.
     pub text: String,
-    /// The list of its tools; empty if the choice forbids calls.
+    /// Counts and sizes of the list of tools in it; empty if the tool choice forbids calls.
     pub listed: Listed,
 }
 
 impl Prompt {
-    /// Returns the options.
+    /// Returns the options of the prompt.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Returns the system text: the caller's own, then the tools and how to call them. Without tools it is the caller's
-    /// own text alone, which may be empty.
+    /// Returns the system text: the caller's own text, then the tools and how to call them. Without tools it is the
+    /// caller's own text alone, which may be empty.
     ///
     /// # Errors
     /// Those of [`compose`](Prompt::compose).
@@ -52,16 +52,16 @@ impl Prompt {
         Ok(self.system_for(catalog, &[])?.0)
     }
 
-    /// Returns the system text, the styles of its tools, and the size of the list.
+    /// Returns the system text, the styles of its tools, and the size of the list of tools.
     ///
     /// With a [budget](Options::tool_budget), tools are listed shorter until the list fits: first all that are schemas
     /// become signatures, one after another, then brief, then index. Within a style, the tool that saves most is
     /// shortened first; of equal ones the later. So the same tools and budget give the same text. A tool that the
-    /// choice names stays in full. If not even the names fit, as many of the tools that the conversation `said` suggests
-    /// are listed in full as fit, and a built-in tool finds the rest.
+    /// choice names stays in full. If not even the names fit, as many of the tools that the conversation `said`
+    /// suggests are listed in full as fit, and a built-in tool finds the rest.
     ///
-    /// Tools are shortened to an index, or not listed, only if the catalog has the built-in tools, which are then
-    /// taught; see [`Options::callable`].
+    /// Tools are shortened to an index, or not listed, only if the catalog has the built-in tools `describe_tool` and
+    /// `find_tool`, which the text then explains; see [`Options::callable`].
     ///
     /// # Errors
     /// [`PromptError::UnknownTool`] and [`PromptError::NothingToCall`] if the tool choice does not fit the catalog;
@@ -74,8 +74,8 @@ impl Prompt {
         Ok(System { text, listed: Listed::new(&styles, tokens, self.options.tool_budget) })
     }
 
-    /// Returns the same text, and `true` if only some tools are listed. Its tokens are counted only if the selection
-    /// depends on them.
+    /// Returns the text of [`compose`](Prompt::compose), and `true` if only some tools are listed. The size of the list
+    /// is computed only if the selection depends on it.
     pub(crate) fn system_for(&self, catalog: &Catalog, said: &[Said<&str>]) -> Result<(String, bool), PromptError> {
         let draft = PromptDraft::new(self, catalog);
         let (styles, _) = draft.styles(said)?;
@@ -83,9 +83,9 @@ impl Prompt {
         Ok((self.render(self.stem(), draft.whole_view(&styles)?)?, chooses))
     }
 
-    /// Returns the system text without its examples, and the examples, to be shown as questions and answers before the
-    /// history: a small model continues in the way in which it seems to have begun. `None` if the examples belong into
-    /// the text: in the full style, and with templates of the caller's own.
+    /// Returns the system text without its examples, and the examples, to be sent as messages before the history: a
+    /// small model continues in the way in which the conversation seems to have begun. `None` if the examples are part
+    /// of the text: in the full style, and with templates of the caller's own.
     ///
     /// # Errors
     /// Those of [`compose`](Prompt::compose).
@@ -109,8 +109,8 @@ impl Prompt {
         Ok(Some((text, examples)))
     }
 
-    /// Returns the number of listed tools whose description is cut, at the start of a conversation. Tools that are left
-    /// to `find_tool` do not count.
+    /// Returns the number of listed tools whose description is cut at the start of a conversation. Tools that only
+    /// `find_tool` finds do not count.
     ///
     /// # Errors
     /// Those of [`compose`](Prompt::compose).
@@ -134,7 +134,7 @@ impl Prompt {
         self.templates.own_or(SYSTEM, built_in)
     }
 
-    /// Returns the template of the message that answers a round.
+    /// Returns the name of the template for the message with the results of calls.
     pub(super) fn results_stem(&self) -> &'static str {
         match self.options.style {
             PromptStyle::Compact => self.templates.own_or("results", "compact_results"),
@@ -142,9 +142,9 @@ impl Prompt {
         }
     }
 
-    /// Returns the answer to a call of the built-in tool that describes tools: the full entries of the tools that the
-    /// name matches, with descriptions up to [`TEXT_CHARS`], or an error with the nearest names. A text that is similar
-    /// to no name is answered with the three likeliest tools.
+    /// Returns the result of a call of `describe_tool`: the full entries of the tools that the name matches, with
+    /// descriptions up to [`TEXT_CHARS`], or an error with the nearest names. For a text that is similar to no name it
+    /// is the three likeliest tools.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
@@ -152,8 +152,8 @@ impl Prompt {
         self.looked_up(listing::describe(catalog, &self.options, name))
     }
 
-    /// Returns the answer to a call of the built-in tool that finds tools by their purpose: the likeliest ones, listed
-    /// in full, so that they can be called.
+    /// Returns the result of a call of `find_tool`: the tools whose purpose fits the query best, listed in full, so
+    /// that they can be called.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
@@ -167,8 +167,9 @@ impl Prompt {
         Ok(if is_found { Outcome::result(text) } else { Outcome::error(text) })
     }
 
-    /// Describes the form of an answer that must match a JSON Schema, with an example value. The text goes after the
-    /// system text. Schema and example are the caller's own and are not changed, except that `$schema` is removed.
+    /// Returns a text that describes the form of an answer that must match a JSON Schema, with an example value. It
+    /// goes after the system text. Schema and example are the caller's own and are not changed, except that `$schema`
+    /// is removed.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
@@ -186,8 +187,8 @@ impl Prompt {
         self.render("output", view)
     }
 
-    /// Returns the user message that tells the outcomes of calls: those of the model's last message, and the calls
-    /// before them. It tells neither notes nor reasoning.
+    /// Returns the user message with the outcomes of calls: those of the model's last message, and the calls before
+    /// them. It contains neither notes nor reasoning.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
@@ -205,13 +206,14 @@ impl Prompt {
         self.render(stem, results::view(catalog, &self.options, replies, limit))
     }
 
-    /// Returns the limit on the bytes of one result.
+    /// Returns the maximum number of bytes of one result: the smaller of the prompt's limit and that of `replies`.
     pub(super) fn limit(&self, replies: &Replies<'_>) -> usize {
         let usual = self.options.result_bytes;
         replies.result_bytes.map_or(usual, |limit| limit.min(usual))
     }
 
-    /// Returns the model's reasoning before a message, quoted as a reminder; delimiters in it are escaped.
+    /// Returns the model's reasoning before a message, quoted as a reminder for the model; delimiters in it are
+    /// escaped.
     ///
     /// # Errors
     /// [`PromptError::Template`] only.
@@ -240,7 +242,7 @@ impl<'a> PromptDraft<'a> {
         PromptDraft { prompt, catalog, neutraliser: Neutraliser::new(catalog), tools }
     }
 
-    /// Returns the style of each tool, and the size of the list if that was measured.
+    /// Returns the style of each tool, and the size of the list in tokens if it was measured.
     fn styles(&self, said: &[Said<&str>]) -> Result<(Vec<Style>, Option<usize>), PromptError> {
         let Options { listing, tool_budget, .. } = &self.prompt.options;
         let pinned = self.prompt.options.pinned(&self.tools);
@@ -262,7 +264,7 @@ impl<'a> PromptDraft<'a> {
         Ok((styles, Some(tokens)))
     }
 
-    /// Returns the text to which the budget applies.
+    /// Returns the text of the list of tools, to which the budget applies.
     fn listing_text(&self, styles: &[Style]) -> Result<String, PromptError> {
         let view = self.view(styles)?;
         let texts = [self.prompt.render("listing", view.clone())?, self.prompt.render("lookup", view)?];
@@ -277,7 +279,7 @@ impl<'a> PromptDraft<'a> {
         listing::view(self.catalog, &self.prompt.options, &self.neutraliser, styles)
     }
 
-    /// Returns the variables with the examples, which do not count towards the budget.
+    /// Returns the template variables with the examples, which do not count towards the budget.
     pub(super) fn whole_view(&self, styles: &[Style]) -> Result<Value, PromptError> {
         let (options, view) = (&self.prompt.options, self.view(styles)?);
         if self.tools.is_empty() {

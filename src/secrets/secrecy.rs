@@ -10,56 +10,56 @@ use serde_json::{Map, Value};
 
 use super::{REDACTED, names_secret, percent_decoded};
 
-/// The text that replaces a secret where an entry is shown.
+/// The text that replaces a secret where a server's entry is shown.
 pub const HIDDEN: &str = "(hidden)";
 
-/// Values with fewer characters are settings, such as `true` and `8080`.
+/// Minimum number of characters of a value that may be a secret; shorter ones are settings, such as `true` and `8080`.
 const MIN_SECRET: usize = 8;
 
-/// Words with at least this many bytes that have letters and digits are keys, not names.
+/// Minimum number of bytes of a word of letters and digits that counts as a key rather than a name.
 const LONG: usize = 20;
 
-/// Prefixes of tokens, as their issuers define them.
+/// Prefixes of access tokens, as their issuers define them.
 const TOKENS: &[&str] = &[
     "sk-", "sk_", "pk_", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA", "eyJ", "hf_",
     "AIza", "ntn_", "secret_", "lin_api_",
 ];
 
-/// Parts of the names of variables that decide which code a program runs: `NODE_OPTIONS`, `LD_PRELOAD`, `BASH_ENV`,
-/// `PYTHONSTARTUP`, `GIT_SSH_COMMAND`, `PERL5OPT`, `DYLD_INSERT_LIBRARIES`.
+/// Parts in lower case of the names of variables that decide which code a program runs: `NODE_OPTIONS`, `LD_PRELOAD`,
+/// `BASH_ENV`, `PYTHONSTARTUP`, `GIT_SSH_COMMAND`, `PERL5OPT`, `DYLD_INSERT_LIBRARIES`.
 const CODE_NAMES: &[&str] = &[
     "options", "5opt", "rubyopt", "preload", "bash_env", "startup", "path", "command", "insert", "shell", "editor",
     "pager", "askpass",
 ];
 
-/// A value as it may be shown, and the secrets that were hidden in it.
+/// A value with its secrets hidden, and the secrets.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Judged {
     /// The value, with [`HIDDEN`] for each secret.
     pub shown: String,
-    /// The secrets in it.
+    /// The secrets of the value.
     pub secrets: Vec<String>,
 }
 
-/// The values of a server's entry with their secrets.
+/// The values of a server's entry in the configuration, with their secrets separated.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Secrecy {
     /// The command and its arguments.
     pub words: Vec<Judged>,
-    /// The URL.
+    /// The URL, if the entry has one.
     pub url: Option<Judged>,
-    /// Variables, by name.
+    /// Environment variables, by name.
     pub env: Vec<(String, Judged)>,
-    /// Headers, by name.
+    /// HTTP headers, by name.
     pub headers: Vec<(String, Judged)>,
     /// The parameters of the server's OAuth login, by name.
     pub oauth: Vec<(String, Judged)>,
 }
 
 impl Secrecy {
-    /// Judges an entry of `mcpServers`.
+    /// Separates the secrets of an entry of `mcpServers`.
     pub fn of(entry: &Map<String, Value>) -> Self {
         let text = |key: &str| entry.get(key).and_then(Value::as_str);
         let settings = |key: &str| {
@@ -77,18 +77,18 @@ impl Secrecy {
         }
     }
 
-    /// Returns all values of the entry.
+    /// Returns all values of the entry with their secrets.
     fn parts(&self) -> impl Iterator<Item = &Judged> {
         let named = self.env.iter().chain(&self.headers).chain(&self.oauth);
         self.words.iter().chain(&self.url).chain(named.map(|(_, judged)| judged))
     }
 
-    /// Returns the number of values that are hidden.
+    /// Returns the number of secrets that are hidden in the entry.
     pub fn count(&self) -> usize {
         self.parts().map(|part| part.shown.matches(HIDDEN).count()).sum()
     }
 
-    /// Returns the secrets of the command line and the URL, whose values have no names.
+    /// Returns the secrets of the command line and the URL, which have no names.
     pub fn unnamed(&self) -> impl Iterator<Item = &str> {
         self.words.iter().chain(&self.url).flat_map(|part| &part.secrets).map(String::as_str)
     }
@@ -104,7 +104,7 @@ impl Judged {
     }
 }
 
-/// Shows only the parts that are not secret.
+/// Formats the value with its secrets hidden.
 impl std::fmt::Debug for Judged {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.shown.fmt(f)
@@ -121,7 +121,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Judges the value of a variable or a header.
+/// Separates the secret in the value of a variable or a header.
 fn setting(name: &str, value: &str) -> Judged {
     if is_reference(value) || names_code(name) {
         return Judged::open(value);
@@ -137,8 +137,8 @@ fn setting(name: &str, value: &str) -> Judged {
     }
 }
 
-/// Judges the words of a command: the value after a flag that names a secret is hidden. The program itself is not,
-/// since its user must see what runs.
+/// Separates the secrets in a command line: the value after a flag that names a secret is hidden. The program itself is
+/// always shown, since its user must see what runs.
 fn arguments(words: &[String]) -> Vec<Judged> {
     let mut judged = Vec::with_capacity(words.len());
     let mut secret_follows = false;
@@ -170,7 +170,7 @@ fn argument(word: &str) -> Judged {
     text(word)
 }
 
-/// Judges a text of which some parts may be secrets.
+/// Separates the secrets in a text of which some parts may be secret.
 fn text(text: &str) -> Judged {
     if has_default(text) {
         return Judged::hidden(text);
@@ -189,7 +189,7 @@ fn text(text: &str) -> Judged {
     Judged { shown, secrets }
 }
 
-/// Judges a URL: user, query and fragment are hidden, and keys in its path.
+/// Separates the secrets of a URL: user, query, fragment, and keys in its path.
 fn url(url: &str) -> Judged {
     if has_default(url) {
         return Judged::hidden(url);
@@ -197,14 +197,14 @@ fn url(url: &str) -> Judged {
     Judged { shown: shown_with(url, HIDDEN), secrets: without_secrets(url).1 }
 }
 
-/// Returns a URL as messages may show it: without user and password, and without query and fragment, which may hold a
-/// key; `?…` shows that there was a query, and [`REDACTED`] replaces keys in the path, as in [`kept_url`]. A text that is
-/// not a URL is cut at the same characters.
+/// Returns a URL as messages may show it: without user and password, and without query and fragment, which may contain
+/// a key; `?…` shows that there was a query, and [`REDACTED`] replaces keys in the path, as in [`kept_url`]. A text
+/// that is not a URL is cut at the same characters.
 pub fn shown_url(url: &str) -> String {
     shown_with(url, REDACTED)
 }
 
-/// Returns a URL as [`shown_url`] does, with `hidden` for keys in its path.
+/// Returns a URL as [`shown_url`] does, with `hidden` in place of keys in its path.
 fn shown_with(url: &str, hidden: &'static str) -> String {
     let url = url.split('#').next().unwrap_or_default();
     let (url, query) = match url.split_once('?') {
@@ -228,13 +228,14 @@ fn shown_with(url: &str, hidden: &'static str) -> String {
     }
 }
 
-/// Returns a URL as it may be stored, with [`REDACTED`] for user and password, for values of the query that are named
-/// or look like a key, and for such parts of the path. A URL without secrets is unchanged.
+/// Returns a URL as it may be stored, with [`REDACTED`] for the password or the user without one, for query values
+/// whose name suggests a secret or that look like a key, and for such parts of the path. A URL without secrets is
+/// unchanged.
 pub fn kept_url(url: &str) -> String {
     without_secrets(url).0
 }
 
-/// Returns the secrets in a URL.
+/// Returns the secrets in a URL: password, query values and parts of the path.
 pub fn url_secrets(url: &str) -> Vec<String> {
     without_secrets(url).1
 }
@@ -275,14 +276,14 @@ fn without_secrets(url: &str) -> (String, Vec<String>) {
     (kept, secrets)
 }
 
-/// Returns the path of a URL with what `hide` returns for each key: a step, a parameter of it (`;token=…`) or a part
-/// (`bot12:…`).
+/// Returns the path of a URL with the result of `hide` for each key: a segment, a parameter of one (`;token=…`) or a
+/// part of one (`bot12:…`).
 fn without_keys(path: &str, hide: &mut impl FnMut(&str) -> &'static str) -> String {
     parted(path, &[&['/'], &[';'], &[','], &[':'], &['='], &['.']], hide)
 }
 
-/// Returns the text with what `hide` returns for each part that is a key or is named like a secret. The parts are
-/// separated by the first of the separators, and divided by the next ones unless they are hidden.
+/// Returns the text with the result of `hide` for each part that is a key or has a name of a secret. The text is split
+/// at the first of the separators, and each part that is not hidden at the next ones.
 fn parted(text: &str, separators: &[&[char]], hide: &mut impl FnMut(&str) -> &'static str) -> String {
     let Some((separator, finer)) = separators.split_first() else { return text.to_owned() };
     let mut shown = String::with_capacity(text.len());
@@ -304,8 +305,8 @@ fn is_key(word: &str) -> bool {
     is_token(word) || is_opaque(word)
 }
 
-/// Returns `true` if a value that is named like a secret can be one. References are none, and shell code must stay
-/// visible.
+/// Returns `true` if the value of a name that suggests a secret can be one. References (`${KEY}`) cannot, and shell
+/// code must remain visible.
 fn may_hide(value: &str) -> bool {
     !value.is_empty()
         && !is_reference(value)
@@ -327,7 +328,8 @@ fn is_opaque(word: &str) -> bool {
     word.len() >= LONG && letters && digits >= 3 && word.bytes().all(plain)
 }
 
-/// Returns `true` if the value of a variable or a header is neither a word, a number, an option nor a path.
+/// Returns `true` if the value of a variable or a header is not a word, a number, an option, a path or a sentence, so
+/// that it may be a key.
 fn is_odd(value: &str) -> bool {
     let letters = value.bytes().any(|b| b.is_ascii_alphabetic());
     let others = value.bytes().any(|b| b.is_ascii_digit() || b"!@#%^*+=~".contains(&b));
@@ -337,13 +339,15 @@ fn is_odd(value: &str) -> bool {
     value.chars().count() >= MIN_SECRET && letters && others && !is_path
 }
 
-/// Returns `true` if a variable's value makes programs run something, so that it must stay visible.
+/// Returns `true` if the variable of this name decides which code a program runs, so that its value must remain
+/// visible.
 fn names_code(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     CODE_NAMES.iter().any(|part| name.contains(part))
 }
 
-/// Returns `true` if every part of a text that could be secret is a variable's name: `Bearer ${TOKEN}`.
+/// Returns `true` if a text consists of references to variables, and of words that cannot be a secret: `Bearer
+/// ${TOKEN}`.
 fn is_reference(text: &str) -> bool {
     let mut rest = text;
     let mut found = false;
@@ -362,7 +366,7 @@ fn is_reference(text: &str) -> bool {
     found && literal.bytes().all(|b| b.is_ascii_alphabetic() || b" _-".contains(&b)) && literal.len() < LONG
 }
 
-/// Returns `true` if a variable has a default that could be secret.
+/// Returns `true` if a text contains a reference whose default may be secret: `${API_KEY:-abc}`.
 fn has_default(text: &str) -> bool {
     text.split("${").skip(1).any(|reference| {
         let default = reference.split('}').next().and_then(|inside| inside.split_once(":-"));

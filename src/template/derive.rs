@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::render::{KEY, OTHER_KEY, RenderedCalls, TOOL, VALUE, common_end};
 
-/// Returns the file of a dialect with this name in which the calls are written.
+/// Returns the dialect file, with this name, that describes the syntax of the written calls; `None` if none can be
+/// derived.
 pub(super) fn file(written: &RenderedCalls, name: &str) -> Option<String> {
     let row = object(&written.one).or_else(|| named(written))?;
     let mut file = json!({"name": name, "source": "the chat template of a model"});
@@ -14,10 +15,11 @@ pub(super) fn file(written: &RenderedCalls, name: &str) -> Option<String> {
     Some(file.to_string())
 }
 
-/// The fields of a dialect's file.
+/// The members of a dialect file that describe its syntax.
 type FileFields = Vec<(&'static str, Value)>;
 
-/// Derives a syntax in which calls are JSON objects that contain the tool's name, after a marker.
+/// Derives a syntax in which calls are JSON objects with the tool's name, after a marker; `None` if the call is not
+/// one.
 fn object(one: &str) -> Option<FileFields> {
     let at = one.find(TOOL)?;
     // The innermost object that contains the name: braces before it belong to the text around.
@@ -47,7 +49,7 @@ fn object(one: &str) -> Option<FileFields> {
     Some(vec![("markers", json!([marker])), ("keys", keys)])
 }
 
-/// Derives a syntax in which the tool's name is outside the arguments.
+/// Derives a syntax in which the tool's name is before the arguments, outside them; `None` if the calls are not so.
 fn named(written: &RenderedCalls) -> Option<FileFields> {
     let RenderedCalls { one, two_arguments, two_calls } = written;
     let name = one.find(TOOL)?;
@@ -71,8 +73,8 @@ fn named(written: &RenderedCalls) -> Option<FileFields> {
     Some(fields)
 }
 
-/// Reads arguments that are one JSON value: returns the text before it, the way it is written, and the text after it.
-/// `after_name` is the text after the tool's name.
+/// Reads arguments that are one JSON value after the tool's name. Returns the text before it, its syntax as a dialect
+/// file names it, and the text after it; `None` if there is no such value.
 fn json_arguments(after_name: &str) -> Option<(&str, Value, &str)> {
     let (start, length) = after_name.match_indices('{').find_map(|(start, _)| {
         let (value, length) = json_at(&after_name[start..])?;
@@ -86,8 +88,8 @@ fn json_arguments(after_name: &str) -> Option<(&str, Value, &str)> {
     }
 }
 
-/// Reads arguments that are one tag each, with the same result as [`json_arguments`]. `after_name` is the text after the
-/// tool's name of a call with one argument, `two` a whole call with two.
+/// Reads arguments that are one tag each, with the same result as [`json_arguments`]. `after_name` is the text after
+/// the tool's name of a call with one argument, `two` the text of a whole call with two arguments.
 fn tags<'t>(after_name: &'t str, two: &str) -> Option<(&'t str, Value, &'t str)> {
     let key = after_name.find(KEY)?;
     let value = key + after_name[key..].find(VALUE)?;
@@ -108,7 +110,8 @@ fn tags<'t>(after_name: &'t str, two: &str) -> Option<(&'t str, Value, &'t str)>
     Some((before[..before.len() - open.len()].trim_end(), json!({"tags": tags}), rest))
 }
 
-/// Returns the text that opens a call, before its tool's name, and the text that opens a group of calls, if any.
+/// Returns the text before a call's tool name that opens the call, and the text that opens a group of calls, empty if
+/// there is none.
 fn opener(one: &str, two: Option<&str>) -> Option<(String, String)> {
     let whole = || Some((one[..one.find(TOOL)?].trim().to_owned(), String::new()));
     let Some(two) = two else { return whole() };
@@ -118,7 +121,7 @@ fn opener(one: &str, two: Option<&str>) -> Option<(String, String)> {
     Some((open.to_owned(), first[..first.len() - open.len()].trim().to_owned()))
 }
 
-/// Returns the texts that close a call and its group; `rest` is the text after the arguments of the last call.
+/// Returns the texts that close a call and a group of calls; `rest` is the text after the arguments of the last call.
 fn closer<'r>(rest: &'r str, two: Option<&str>) -> Option<(&'r str, &'r str)> {
     let two = two?;
     let between = &two[two.find(TOOL)?..two.rfind(TOOL)?];
@@ -129,19 +132,20 @@ fn closer<'r>(rest: &'r str, two: Option<&str>) -> Option<(&'r str, &'r str)> {
     (!group_close.is_empty()).then_some((close, group_close))
 }
 
-/// Returns the JSON value that a text begins with, and its length in bytes.
+/// Returns the JSON value at the start of a text, and its length in bytes; `None` if there is none.
 fn json_at(text: &str) -> Option<(Value, usize)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let value = values.next()?.ok()?;
     Some((value, values.byte_offset()))
 }
 
-/// Returns the text from its first token on.
+/// Returns the text from its first `<` or `[` on, `None` if it has neither.
 fn from_token(text: &str) -> Option<&str> {
     text.find(['<', '[']).map(|at| &text[at..])
 }
 
-/// Writes a text as a header pattern: braces are doubled, white space becomes a placeholder.
+/// Returns a text as a header of a dialect file: braces are doubled, white space other than spaces inside a line
+/// becomes `{_}`.
 fn literal(text: &str) -> String {
     let mut written = String::new();
     for c in text.chars() {

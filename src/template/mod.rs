@@ -15,12 +15,12 @@ mod rendered;
 use crate::dialect::{Dialect, by_template};
 
 impl Dialect {
-    /// Returns the dialect that a chat template writes, which its model was trained on; `None` if the template writes
-    /// no calls, or in a form that is no dialect.
+    /// Returns the native dialect of a model, which its chat template writes; `None` if the template writes no calls,
+    /// or writes them in a form that no dialect can describe.
     ///
-    /// With the feature `prompt` the template is rendered, and a new dialect is derived if no known one reads its calls
-    /// ([`Dialect::Loaded`]). Without the feature, and for a template that cannot be rendered with calls, known texts
-    /// in the template decide.
+    /// With the feature `prompt` the template is rendered, and a new dialect ([`Dialect::Loaded`]) is derived if no
+    /// known one reads its calls. Without the feature, and for a template that cannot be rendered with calls, texts
+    /// that occur in the template decide.
     ///
     /// ```
     /// use toolgraft::Dialect;

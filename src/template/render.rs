@@ -10,13 +10,13 @@ use serde_json::{Map, Value, json};
 
 use crate::json::{common_prefix, spaced};
 
-/// Limit on the bytes of a template; the longest known ones have a tenth of that.
+/// Maximum size in bytes of a chat template; the longest known ones have a tenth of that.
 const MAX_TEMPLATE: usize = 256 << 10;
 
-/// Limit on the instructions of one rendering; real templates take some thousands.
+/// Maximum number of instructions of one rendering; real templates take some thousands.
 const FUEL: u64 = 2_000_000;
 
-/// Words that occur in no template.
+/// Name of the tool in rendered calls: like the following constants, a word that occurs in no template.
 pub(super) const TOOL: &str = "zqtool";
 pub(super) const KEY: &str = "zqkey";
 pub(super) const OTHER_KEY: &str = "zqother";
@@ -25,23 +25,23 @@ pub(super) const OTHER_VALUE: &str = "zqsecond";
 const ASKED: &str = "zqasked";
 const ANSWER: &str = "zqanswer";
 
-/// A template's text for calls, without the text around every message.
+/// The calls that a template writes, without the text around every message.
 #[derive(Debug)]
 pub(super) struct RenderedCalls {
-    /// One call with [`KEY`].
+    /// One call with the argument [`KEY`].
     pub(super) one: String,
-    /// One call with [`KEY`] and [`OTHER_KEY`], both texts.
+    /// One call with the arguments [`KEY`] and [`OTHER_KEY`], both texts.
     pub(super) two_arguments: String,
-    /// Two calls, the second with [`OTHER_VALUE`], where the template writes more than one.
+    /// Two calls, the second with [`OTHER_VALUE`]; `None` if the template writes only one.
     pub(super) two_calls: Option<String>,
 }
 
-/// Returns arguments with these keys and string values.
+/// Returns arguments with these names and text values.
 pub(super) fn arguments(members: &[(&str, &str)]) -> Map<String, Value> {
     members.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect()
 }
 
-/// Renders calls with the template; `None` if it writes none or cannot be rendered.
+/// Renders calls with the template; `None` if it writes no calls or cannot be rendered.
 pub(super) fn written(template: &str) -> Option<RenderedCalls> {
     if template.len() > MAX_TEMPLATE {
         return None;
@@ -65,8 +65,7 @@ pub(super) fn written(template: &str) -> Option<RenderedCalls> {
     })
 }
 
-/// Returns the calls as they are written: the text from the content, or from the message's beginning, to the message's
-/// end.
+/// Returns the text of the calls in a rendered message: from the end of its content, or its beginning, to its end.
 fn body(render: impl Fn(Value) -> Option<String>, calls: &[Map<String, Value>], as_object: bool) -> Option<String> {
     let calls: Vec<Value> = calls.iter().enumerate().map(|(at, call)| made_up(at, call, as_object)).collect();
     let message = |content: &str, calls: &[Value]| {
@@ -92,8 +91,8 @@ fn body(render: impl Fn(Value) -> Option<String>, calls: &[Map<String, Value>], 
     Some(without_end(&body, after).trim().to_owned())
 }
 
-/// Returns the body without the end that all messages share. If the body has only a part of that end, the cut is at the
-/// first token of that part.
+/// Returns the text of the calls without the text at its end that is common to all messages. If it has only a part of
+/// that, it is cut at the first token in that part.
 fn without_end<'t>(body: &'t str, end: &str) -> &'t str {
     let same = common_end(body, end);
     let at = body.len() - same.len();
@@ -103,7 +102,7 @@ fn without_end<'t>(body: &'t str, end: &str) -> &'t str {
     same.find(['<', '[']).map_or(body, |token| &body[..at + token])
 }
 
-/// Returns the longest common end of two texts.
+/// Returns the longest common suffix of two texts.
 pub(super) fn common_end<'t>(text: &'t str, other: &str) -> &'t str {
     let same = text.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count();
     &text[text.ceil_char_boundary(text.len() - same)..]
@@ -128,7 +127,7 @@ fn input(message: Value) -> JinjaValue {
     }
 }
 
-/// Creates an environment with the functions and filters that `transformers` gives to templates.
+/// Creates a template environment with the functions and filters that `transformers` gives to chat templates.
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
@@ -148,6 +147,6 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// A tag around text that a model is trained on, which only `transformers` knows.
+/// Matches the statements `generation` and `endgeneration`, which only `transformers` knows.
 static GENERATION_MARK: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(\{%-?) (?:end)?generation (-?%\})").expect("the pattern is constant"));

@@ -13,7 +13,7 @@ use crate::message::FinishReason;
 use crate::parse::{Config, Parser};
 use crate::tools::{Catalog, Tool};
 
-/// Returns the dialect that reads the template's calls; the outer `None` means that it could not be rendered with
+/// Returns the dialect that reads the template's calls, `Some(None)` if none does; `None` if it cannot be rendered with
 /// calls.
 pub(super) fn dialect(template: &str) -> Option<Option<Dialect>> {
     let written = render::written(template)?;
@@ -51,7 +51,8 @@ fn every_cut(text: &str) -> Vec<usize> {
     text.char_indices().map(|(at, _)| at).collect()
 }
 
-/// Returns `true` if a parser of this dialect alone finds exactly these calls, wherever the text is cut in two.
+/// Returns `true` if a parser of this dialect alone finds exactly these calls, wherever the text is split at one of
+/// `cuts`.
 fn reads(dialect: Dialect, text: &str, calls: &[Map<String, Value>], cuts: &[usize]) -> bool {
     let schema = json!({"type": "object", "properties": {KEY: {"type": "string"}, OTHER_KEY: {"type": "string"}}});
     let catalog = Arc::new(Catalog::from_tools([Tool::new(TOOL).with_schema(schema)]));

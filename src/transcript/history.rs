@@ -16,7 +16,7 @@ use crate::tools::schema::type_of;
 use crate::tools::{ACCESS_RESOURCE, Resource, Server, Tool};
 
 impl From<&Conversation> for Recording {
-    /// Creates a round for each message of the model.
+    /// Creates a round of the recording for each message of the model.
     fn from(conversation: &Conversation) -> Self {
         let mut recording = Recording::default();
         // The reasoning is kept separately, and a call inside the reasoning that ran is in the text.
@@ -51,7 +51,7 @@ impl From<&Conversation> for Recording {
     }
 }
 
-/// Adds a message as it was written.
+/// Adds a message of the model to a round, as the model wrote it.
 fn answer(message: &Assistant, round: &mut Round) {
     let mut text = String::new();
     for part in &message.parts {
@@ -87,7 +87,7 @@ fn index(round: &Round) -> u32 {
     u32::try_from(round.calls.len()).unwrap_or(u32::MAX)
 }
 
-/// Returns the tools that were called.
+/// Returns the servers and tools that were called, with schemas made from the arguments.
 fn tools(conversation: &Conversation) -> Vec<Server> {
     let mut servers: BTreeMap<Option<String>, CalledTools> = BTreeMap::new();
     for called in conversation.messages().flat_map(Assistant::calls) {
@@ -96,10 +96,10 @@ fn tools(conversation: &Conversation) -> Vec<Server> {
     servers.into_iter().map(|(name, called)| called.server(name)).collect()
 }
 
-/// The calls of one server's tools.
+/// The tools of one server that were called, and their arguments.
 #[derive(Default)]
 struct CalledTools {
-    /// The types of each argument, for each tool.
+    /// The JSON types of each argument's values, by tool and argument.
     tools: BTreeMap<String, BTreeMap<String, BTreeSet<&'static str>>>,
     resources: BTreeSet<String>,
 }

@@ -21,7 +21,7 @@ pub enum ReadError {
     /// The first line is not a `session` line.
     #[error("line {line}: not a recording: expected a `session` line with the format's version, found {found}")]
     NoSession {
-        /// Line.
+        /// Number of the line, from 1.
         line: usize,
         /// The content that was found instead.
         found: String,
@@ -29,23 +29,23 @@ pub enum ReadError {
     /// The format's version is not supported.
     #[error("line {line}: recordings of version {found} cannot be read here; readable: version {VERSION}")]
     Version {
-        /// Line.
+        /// Number of the line, from 1.
         line: usize,
-        /// The version, as written.
+        /// The version as the line has it.
         found: String,
     },
-    /// A second `session` line.
+    /// The recording has a second `session` line.
     #[error("line {line}: a second `session` line: split the file, one session each")]
     SecondSession {
-        /// Line.
+        /// Number of the line, from 1.
         line: usize,
     },
     /// A line is not UTF-8.
     #[error("line {line}, column {column}: not valid UTF-8: convert the file to UTF-8 first")]
     Utf8 {
-        /// Line.
+        /// Number of the line, from 1.
         line: usize,
-        /// Column of the first bad byte.
+        /// Column of the first invalid byte, in bytes from 1.
         column: usize,
         /// The underlying error; its position is relative to the line.
         source: std::str::Utf8Error,
@@ -53,23 +53,23 @@ pub enum ReadError {
     /// A line is not the JSON that its type requires.
     #[error("line {line}, column {column}: {message}")]
     Json {
-        /// Line.
+        /// Number of the line, from 1.
         line: usize,
-        /// Column.
+        /// Column of the error, in bytes from 1.
         column: usize,
-        /// The problem.
+        /// The message of the JSON parser, without the position.
         message: String,
         /// The underlying error; its position is relative to the line.
         source: serde_json::Error,
     },
 }
 
-/// Reads a recording. Blank lines, a byte-order mark and `\r\n` are tolerated.
+/// Reads a recording line by line. Blank lines, a byte-order mark and `\r\n` are accepted.
 ///
 /// A cut-off recording is not an error: it is read up to the cut.
 ///
 /// # Errors
-/// [`ReadError`], which names line and column.
+/// [`ReadError`], which names the line and column.
 pub fn read(mut from: impl BufRead) -> Result<Recording, ReadError> {
     let mut reader = RecordingReader::default();
     let mut bytes = Vec::new();
@@ -85,14 +85,14 @@ pub fn read(mut from: impl BufRead) -> Result<Recording, ReadError> {
 /// Reads a recording from a text; see [`read`].
 ///
 /// # Errors
-/// [`ReadError`], which names line and column.
+/// [`ReadError`], which names the line and column.
 pub fn parse(text: &str) -> Result<Recording, ReadError> {
     read(text.as_bytes())
 }
 
 #[derive(Default)]
 struct RecordingReader {
-    /// Number of lines so far.
+    /// Number of lines that were read.
     line: usize,
     /// `true` once the `session` line was read.
     started: bool,
@@ -100,7 +100,7 @@ struct RecordingReader {
 }
 
 impl RecordingReader {
-    /// Reads a line with its line break, if it has one.
+    /// Reads one line, with its line break if it has one.
     fn take(&mut self, bytes: &[u8]) -> Result<(), ReadError> {
         self.line += 1;
         let result = self.line(bytes);
@@ -177,7 +177,7 @@ impl RecordingReader {
         Ok(())
     }
 
-    /// Reads a line that is no `session`.
+    /// Reads a line of any type but `session`; a line of an unknown type is skipped with a note.
     fn body(&mut self, kind: &str, text: &str) -> Result<(), ReadError> {
         match kind {
             "request" => self.request().sent = Some(self.parse(text)?),
@@ -195,7 +195,7 @@ impl RecordingReader {
         Ok(())
     }
 
-    /// Returns the round that a request's line belongs to: a new one once an answer has begun.
+    /// Returns the round that a line of a request belongs to: a new one if the last round has an answer.
     fn request(&mut self) -> &mut Round {
         if self.recording.rounds.last().is_some_and(|r| r.answered() || !r.calls.is_empty()) {
             self.next_round();
@@ -203,7 +203,7 @@ impl RecordingReader {
         self.last()
     }
 
-    /// Returns the round that an answer's line belongs to: a new one once the last answer has ended.
+    /// Returns the round that a line of an answer belongs to: a new one if the answer of the last round has ended.
     fn answer(&mut self) -> &mut Round {
         if self.recording.rounds.last().is_some_and(|r| r.finish.is_some() || !r.calls.is_empty()) {
             self.next_round();

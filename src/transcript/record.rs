@@ -15,14 +15,14 @@ use crate::outcome::Outcome;
 use crate::secrets::{Hider, Secrets};
 use crate::tools::Catalog;
 
-/// Writes a recording of one conversation as it happens, each line at once.
+/// Recorder of one conversation, which writes each line as soon as it happens.
 ///
-/// A model's [stream](Recorder::stream) is recorded: the request, the events of the answer with their times, and its
-/// end. The agent's part is added by `Run::recorded`, or by the methods below. Clones write the same recording.
+/// It records the [stream](Recorder::stream) of a model: the request, the events of the answer with their times, and
+/// its end. The calls and outcomes of the agent are added by `Run::recorded`, or by the methods below. Clones write to
+/// the same recording.
 ///
-/// A line that cannot be written does not disturb the program: the following lines are left out, and
-/// [`error`](Recorder::error) returns the reason. Secrets are hidden, even if they are split between the pieces of a
-/// stream.
+/// If a line cannot be written, the program goes on, later lines are omitted, and [`error`](Recorder::error) returns
+/// the reason. Secrets are redacted, even if they are split between the pieces of a stream.
 #[derive(Clone)]
 pub struct Recorder {
     state: Arc<Mutex<RecorderState>>,
@@ -32,28 +32,28 @@ struct RecorderState {
     writer: LineWriter,
     secrets: Secrets,
     began: Instant,
-    /// The messages of the last request.
+    /// The messages of the last request, of which the next request repeats most.
     messages: Vec<Message>,
     catalog: Option<Catalog>,
-    /// Number of the answer that is being written; pieces of an older one are ignored.
+    /// Number of the answer that is being written; pieces of an earlier answer are ignored.
     answer: u64,
     open: Option<OpenRound>,
-    /// Lines about the answer that must follow its end.
+    /// Lines about the answer that must be written after its end.
     after_answer: Vec<LineTask>,
     failed: Option<Arc<io::Error>>,
 }
 
-/// An answer that is not finished.
+/// The answer that is being recorded.
 struct OpenRound {
     sent: Instant,
     hider: Hider<(DeltaKind, u64)>,
-    /// The channel of the last piece.
+    /// The field of the stream that the last piece came from.
     channel: Option<DeltaKind>,
 }
 
 type LineWriter = Writer<Box<dyn io::Write + Send>>;
 
-/// Writes a line.
+/// Function that writes one line.
 type LineTask = Box<dyn FnOnce(&mut LineWriter) -> io::Result<()> + Send>;
 
 impl Recorder {
@@ -62,7 +62,7 @@ impl Recorder {
         Recorder::with_secrets(to, session, Secrets::default())
     }
 
-    /// Like [`new`](Recorder::new), but hides these secrets everywhere.
+    /// Begins a recording as [`new`](Recorder::new) does, in which these secrets are redacted.
     pub fn with_secrets(to: impl io::Write + Send + 'static, session: &Session, secrets: Secrets) -> Self {
         let to: Box<dyn io::Write + Send> = Box::new(to);
         let (writer, failed) = Writer::begin(to, session, secrets.clone());
@@ -80,7 +80,7 @@ impl Recorder {
         Recorder { state: Arc::new(Mutex::new(state)) }
     }
 
-    /// Records a request to a model and the events of its answer, which are passed on.
+    /// Records a request to a model and the events of its answer; returns these events unchanged.
     pub fn stream(&self, request: &Request, mut answer: ModelEvents) -> ModelEvents {
         let number = self.state().request(request);
         let mut recorded = RecordedStream { recorder: self.clone(), number, over: false };
@@ -92,12 +92,12 @@ impl Recorder {
         .boxed()
     }
 
-    /// Records the tools on offer from here on, if they have changed.
+    /// Records the tools that are offered from this point on, if they have changed.
     pub fn tools(&self, catalog: &Catalog) {
         self.state().tools(catalog);
     }
 
-    /// Records a call that was found in the answer.
+    /// Records a call or rejected call that was found in the answer.
     pub fn call(&self, call: RecordedCall) {
         self.state().after_answer(move |to| to.call(&call));
     }
@@ -109,13 +109,13 @@ impl Recorder {
         state.after_answer(move |to| to.write("outcome", &outcome));
     }
 
-    /// Records a message besides the answer and the outcomes; `kind` is a word such as `correction`, `error` or
-    /// `stopped`.
+    /// Records a notice, that is a message to the user or model besides answer and outcomes; `kind` is a word such as
+    /// `correction`, `error` or `stopped`.
     pub fn notice(&self, kind: &str, text: &str) {
         self.state().notice(kind, text);
     }
 
-    /// Returns the error of the first line that could not be written, if the recording is incomplete.
+    /// Returns the error of the first line that could not be written, `None` if the recording is complete.
     pub fn error(&self) -> Option<Arc<io::Error>> {
         self.state().failed.clone()
     }
@@ -148,7 +148,7 @@ impl RecorderState {
         }
     }
 
-    /// Writes a request and returns the number of its answer.
+    /// Writes the lines of a request and returns the number of its answer.
     fn request(&mut self, request: &Request) -> u64 {
         self.finish(&FinishReason::Other("cancelled".to_owned()));
         // A history is sent whole each time, and is recorded as the difference to the last one.
@@ -192,20 +192,20 @@ impl RecorderState {
         }
     }
 
-    /// Writes the text of the open answer that is still held back.
+    /// Writes the text of the current answer that was buffered because it may begin a secret.
     fn release(&mut self) {
         let Some(open) = &mut self.open else { return };
         let rest = open.hider.rest();
         self.deltas(rest);
     }
 
-    /// Writes a part of the open answer besides its text.
+    /// Writes a line of the current answer that is not text, after the buffered text.
     fn part(&mut self, kind: &'static str, part: &impl Serialize) {
         self.release();
         self.write(|to| to.write(kind, part));
     }
 
-    /// Ends the open answer, if there is one.
+    /// Writes the end of the current answer, if there is one, and the lines that follow it.
     fn finish(&mut self, reason: &FinishReason) {
         self.release();
         let Some(open) = self.open.take() else { return };
@@ -230,15 +230,15 @@ fn millis(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Returns the number of leading messages that two requests share, and the number of old messages after them that were
-/// removed if the rest of the old request follows; `None` if it does not.
+/// Returns the number of messages with which both requests begin, and the number of messages after them that the new
+/// request lacks, if the rest of the old request follows in it; `None` if the rest does not follow.
 fn common(old: &[Message], new: &[Message]) -> (usize, Option<usize>) {
     let kept = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old, new) = (&old[kept..], &new[kept..]);
     (kept, (1..old.len()).find(|gone| new.starts_with(&old[*gone..])))
 }
 
-/// An answer that is recorded while it is passed on.
+/// The stream of an answer that is recorded while its events are passed on.
 struct RecordedStream {
     recorder: Recorder,
     number: u64,

@@ -21,7 +21,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Creates a model that replays these rounds at once.
+    /// Creates a model that replays these rounds without waiting.
     pub fn new(rounds: impl IntoIterator<Item = Round>) -> Self {
         Recorded {
             rounds: rounds.into_iter().collect(),
@@ -31,15 +31,15 @@ impl Recorded {
         }
     }
 
-    /// Waits between the pieces as recorded, divided by `speed`; 1 is the recorded pace. It needs a tokio runtime with
-    /// time.
+    /// Sets that the model waits between the pieces as long as recorded, divided by `speed`; 1 is the recorded speed.
+    /// It then needs a tokio runtime with time.
     #[must_use]
     pub fn with_speed(mut self, speed: f64) -> Self {
         self.speed = Some(speed).filter(|s| s.is_finite() && *s > 0.0);
         self
     }
 
-    /// Returns the requests so far.
+    /// Returns the requests that the model has received so far.
     pub fn requests(&self) -> Vec<Request> {
         self.lock().clone()
     }

@@ -13,10 +13,10 @@ use crate::message::{
 use crate::outcome::Outcome;
 use crate::tools::{Catalog, Server};
 
-/// Version of the format.
+/// Version of the recording format.
 pub const VERSION: u64 = 1;
 
-/// A session with a model, in memory.
+/// A recorded session with a model, in memory.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Recording {
@@ -24,14 +24,14 @@ pub struct Recording {
     pub session: Session,
     /// Requests and answers, in order.
     pub rounds: Vec<Round>,
-    /// The place where the recording was cut off; `None` for a complete one.
+    /// The line at which the recording was cut off; `None` for a complete one.
     pub cut: Option<CutPlace>,
     /// Notes about content that was skipped or replaced while reading.
     pub notes: Vec<Note>,
 }
 
 impl Recording {
-    /// Returns the last round; creates a first one if there is none.
+    /// Returns the last round of the recording; creates one if there is none.
     pub(super) fn last_round(&mut self) -> &mut Round {
         if self.rounds.is_empty() {
             self.rounds.push(Round::default());
@@ -41,12 +41,12 @@ impl Recording {
     }
 }
 
-/// The setup of a session. Absent fields were not recorded.
+/// The setup of a recorded session. `None` means that a field was not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Session {
-    /// A title for people.
+    /// A title of the session for display.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The model's name.
@@ -55,10 +55,10 @@ pub struct Session {
     /// Name of the profile in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// Dialects that were parsed, as on the command line: `auto` or names joined by commas; empty if none was.
+    /// Dialects that were parsed, in the form of the command line: `auto` or names joined by commas; empty if none was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<DialectSet>,
-    /// The rule for the start of reasoning.
+    /// The rule that found the start of the reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<ReasoningMode>,
     /// The treatment of calls in the reasoning.
@@ -74,19 +74,19 @@ setters!(
     with_reasoning_calls => reasoning_calls: Option<ReasoningCalls>
 );
 
-/// One request and its answer.
+/// One recorded request and its answer.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Round {
     /// The parameters of the request; `None` if they were not recorded.
     pub sent: Option<Sent>,
-    /// The tools on offer from here on; `None` if they are those of the previous round.
+    /// The tools that are offered from this round on; `None` if they are those of the previous round.
     pub tools: Option<Vec<Server>>,
-    /// Messages that were not part of the previous request.
+    /// Messages of the request that were not part of the previous request.
     pub messages: Vec<Message>,
-    /// The answer, as it was streamed.
+    /// The text of the answer, in the pieces in which it was streamed.
     pub deltas: Vec<TimedDelta>,
-    /// Calls that the endpoint reported in a field of their own.
+    /// Native calls of the answer.
     pub native_calls: Vec<NativeCall>,
     /// The usage as the endpoint reported it.
     pub usage: Option<Usage>,
@@ -96,7 +96,7 @@ pub struct Round {
     pub calls: Vec<RecordedCall>,
     /// The outcomes of the calls.
     pub outcomes: Vec<RecordedOutcome>,
-    /// Messages to the user besides the answer, or to the model besides the outcomes.
+    /// Messages to the user besides the answer, or to the model besides the outcomes of calls.
     pub notices: Vec<RecordedNotice>,
 }
 
@@ -106,7 +106,7 @@ setters!(
     with_finish => finish: Option<Finish>
 );
 
-/// The parameters of a request. Absent fields were not recorded, or left to the endpoint.
+/// The parameters of a recorded request. A field that is `None` was not recorded, or not set in the request.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -114,45 +114,45 @@ pub struct Sent {
     /// Milliseconds since the recording began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
-    /// The model, if it is not the session's.
+    /// Name of the model, if it is not the session's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Number of messages of the previous request that begin this one too; `None` for all.
+    /// Number of messages of the previous request with which this one begins; `None` if it begins with all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<usize>,
-    /// Number of messages of the previous request, after the kept ones, that were removed; the messages after them
-    /// stay. `None` if none of them stays.
+    /// Number of messages of the previous request that were removed after the first `kept` ones; those after them
+    /// remain. `None` if all of them were removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<usize>,
     /// Sampling temperature.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Limit on the tokens of the answer.
+    /// Maximum number of tokens of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
     /// Strings that end the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stop: Vec<String>,
-    /// `true` if the tools were in a field of their own, not in the prompt's text.
+    /// `true` if the request carried native tools, `false` if the prompt described them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub native: bool,
 }
 
-/// A piece of an answer with its time.
+/// A piece of a recorded answer, with the time of its arrival.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TimedDelta {
-    /// Channel.
+    /// The field of the stream that the piece is from.
     pub kind: DeltaKind,
-    /// Text.
+    /// The text of the piece.
     pub text: String,
-    /// Milliseconds since the request was sent.
+    /// Milliseconds from the request to the arrival of the piece.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ms: Option<u64>,
 }
 
 impl TimedDelta {
-    /// Creates a piece without a recorded time.
+    /// Creates a piece of an answer without a recorded time.
     pub fn new(kind: DeltaKind, text: impl Into<String>) -> Self {
         TimedDelta { kind, text: text.into(), ms: None }
     }
@@ -160,19 +160,19 @@ impl TimedDelta {
 
 setters!(TimedDelta, with_ms => ms: Option<u64>);
 
-/// The end of an answer.
+/// The end of a recorded answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Finish {
-    /// Reason, in the endpoint's word.
+    /// The reason of the end, in the endpoint's word.
     pub reason: FinishReason,
-    /// Milliseconds since the request was sent.
+    /// Milliseconds from the request to the end of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ms: Option<u64>,
 }
 
 impl Finish {
-    /// Creates an end without a recorded time.
+    /// Creates an end of an answer without a recorded time.
     pub fn new(reason: FinishReason) -> Self {
         Finish { reason, ms: None }
     }
@@ -184,17 +184,17 @@ setters!(Finish, with_ms => ms: Option<u64>);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RecordedCall {
-    /// Identifier in the conversation, if the call has an outcome.
+    /// Identifier of the call in the conversation, `None` if the call has no outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Index in the answer, from 0.
+    /// Index of the call in the answer, from 0.
     pub index: u32,
-    /// The call, or the reason why it must not run.
+    /// The call, or its rejection.
     #[serde(flatten, with = "CallOrRejected")]
     pub result: Result<Call, Rejected>,
 }
 
-/// The result of a [`RecordedCall`], as a field of its line.
+/// Serialised form of the result of a [`RecordedCall`]: a member `call` or `rejected`.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Result<Call, Rejected>")]
 enum CallOrRejected {
@@ -205,7 +205,7 @@ enum CallOrRejected {
 }
 
 impl RecordedCall {
-    /// Creates a call with its index in the answer, from 0.
+    /// Creates a recorded call without an identifier; `index` is its index in the answer, from 0.
     pub fn new(index: u32, result: Result<Call, Rejected>) -> Self {
         RecordedCall { index, id: None, result }
     }
@@ -213,13 +213,13 @@ impl RecordedCall {
 
 setters!(RecordedCall, with_id => id: Option<String>);
 
-/// The outcome of a call.
+/// The recorded outcome of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RecordedOutcome {
     /// Identifier of the call.
     pub id: String,
-    /// The outcome.
+    /// The outcome of the call.
     pub outcome: Outcome,
     /// Time of the outcome in milliseconds since the recording began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -233,37 +233,37 @@ impl RecordedOutcome {
     }
 }
 
-/// A message besides the answer and the outcomes.
+/// A recorded message besides the answer and the outcomes: to the user, or to the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RecordedNotice {
-    /// The kind, in a word such as `correction`, `error` or `stopped`.
+    /// The kind of the message, a word such as `correction`, `error` or `stopped`.
     pub kind: String,
-    /// The text.
+    /// The text of the message.
     pub text: String,
-    /// Time in milliseconds since the recording began.
+    /// Time of the message in milliseconds since the recording began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
 }
 
 impl RecordedNotice {
-    /// Creates a message of a kind.
+    /// Creates a recorded message of this kind, without a time.
     pub fn new(kind: impl Into<String>, text: impl Into<String>) -> Self {
         RecordedNotice { kind: kind.into(), text: text.into(), at: None }
     }
 }
 
-/// The place where a recording was cut off.
+/// The line at which a recording was cut off, and what is missing there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CutPlace {
-    /// Line, from 1: the broken one, or the last.
+    /// Number of the line, from 1: the incomplete line, or the last one.
     pub line: usize,
-    /// The part that is missing.
+    /// What is missing there.
     pub reason: CutReason,
 }
 
-/// The part that is missing at a [`CutPlace`].
+/// What is missing where a recording was cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CutReason {
@@ -275,25 +275,26 @@ pub enum CutReason {
     NoAnswer,
 }
 
-/// A note about content that was skipped or replaced while reading.
+/// A note about content that was skipped or replaced while a recording was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Note {
-    /// Line, from 1; 0 for the whole recording.
+    /// Number of the line, from 1; 0 if the note is about the whole recording.
     pub line: usize,
-    /// The content and the treatment.
+    /// Description of the content and of what was done with it.
     pub text: String,
 }
 
 impl Recording {
-    /// Returns the tools on offer in a round, from 0; `None` if none were recorded.
+    /// Returns the tools that are offered in a round; `None` if none were recorded. Rounds count from 0.
     pub fn catalog(&self, round: usize) -> Option<Catalog> {
         let until = self.rounds.len().min(round.saturating_add(1));
         let tools = self.rounds[..until].iter().rev().find_map(|r| r.tools.as_ref())?;
         Some(Catalog::new(tools.iter().cloned()))
     }
 
-    /// Returns the messages of a round's request, from 0: those of earlier rounds that stayed in it, then its own.
+    /// Returns the messages of a round's request: those of earlier rounds that remained, then the round's own. Rounds
+    /// count from 0.
     pub fn request(&self, round: usize) -> Vec<&Message> {
         let mut messages: Vec<&Message> = Vec::new();
         for round in self.rounds.iter().take(round.saturating_add(1)) {
@@ -307,8 +308,8 @@ impl Recording {
         messages
     }
 
-    /// Returns a round, from 0, for people. It leaves out a message that was in the previous request with only its end
-    /// removed, such as a temporary reminder.
+    /// Returns a round for display, by its index from 0. A message that was in the previous request too, with only its
+    /// end removed (such as a temporary reminder), is omitted.
     pub fn shown(&self, round: usize) -> Cow<'_, Round> {
         let own = &self.rounds[round];
         let kept = own.sent.as_ref().filter(|sent| sent.dropped.is_none()).and_then(|sent| sent.kept);
@@ -332,23 +333,23 @@ impl Recording {
 }
 
 impl Round {
-    /// Creates an answer without times that ended normally.
+    /// Creates a round with this answer, which has no times and ended normally.
     pub fn new(deltas: impl IntoIterator<Item = Delta>) -> Self {
         let deltas = deltas.into_iter().map(|Delta { kind, text }| TimedDelta { kind, text, ms: None }).collect();
         Round { deltas, finish: Some(Finish::new(FinishReason::Stop)), ..Round::default() }
     }
 
-    /// Creates an answer of one piece of content.
+    /// Creates a round whose answer is one piece of content.
     pub fn text(text: impl Into<String>) -> Self {
         Round::new([Delta::content(text)])
     }
 
-    /// Returns the text of one channel, joined.
+    /// Returns the joined text of the answer that came in one field of the stream.
     pub fn said(&self, kind: DeltaKind) -> String {
         self.deltas.iter().filter(|d| d.kind == kind).map(|d| d.text.as_str()).collect()
     }
 
-    /// Adds a piece of the answer without a time, unless it is empty.
+    /// Adds a piece of the answer without a time, unless its text is empty.
     pub(super) fn say(&mut self, kind: DeltaKind, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() {
@@ -356,13 +357,13 @@ impl Round {
         }
     }
 
-    /// Returns the part that is missing if this is the recording's last round; `None` if the answer has ended.
+    /// Returns what is missing if this is the last round of the recording; `None` if its answer has ended.
     pub(super) fn cut_reason(&self) -> Option<CutReason> {
         let reason = if self.answered() { CutReason::NoFinish } else { CutReason::NoAnswer };
         Some(reason).filter(|_| self.finish.is_none())
     }
 
-    /// Returns `true` if the round has any part of an answer.
+    /// Returns `true` if the round has an answer, or a part of one.
     pub(super) fn answered(&self) -> bool {
         self.finish.is_some() || self.usage.is_some() || !self.deltas.is_empty() || !self.native_calls.is_empty()
     }

@@ -8,7 +8,7 @@ use super::recording::{RecordedCall, Recording, Round, Session, VERSION};
 use crate::secrets::Secrets;
 use crate::tools::Server;
 
-/// Writes a recording round by round, each line flushed.
+/// Writer of a recording, which writes round by round and flushes each line.
 #[derive(Debug)]
 pub struct Writer<W> {
     to: W,
@@ -17,7 +17,7 @@ pub struct Writer<W> {
 }
 
 impl Recording {
-    /// Writes the whole recording, except the notes and the cut.
+    /// Writes the whole recording, without its notes and its cut.
     ///
     /// # Errors
     /// Those of the underlying writer.
@@ -27,7 +27,7 @@ impl Recording {
     }
 }
 
-/// A line: its type and its fields.
+/// A line of a recording: its type and its fields.
 #[derive(Serialize)]
 struct TaggedLine<'a, T> {
     r#type: &'static str,
@@ -36,7 +36,7 @@ struct TaggedLine<'a, T> {
 }
 
 impl<W: io::Write> Writer<W> {
-    /// Starts a recording: writes the `session` line.
+    /// Begins a recording by writing the `session` line.
     ///
     /// # Errors
     /// Those of the underlying writer.
@@ -45,8 +45,8 @@ impl<W: io::Write> Writer<W> {
         begun.map(|()| writer)
     }
 
-    /// Like [`new`](Writer::new), but hides these secrets, each where it occurs in one piece. Returns the result of the
-    /// `session` line separately.
+    /// Begins a recording as [`new`](Writer::new) does, and redacts these secrets where they are within one line. The
+    /// result of writing the `session` line is returned separately.
     pub(super) fn begin(to: W, session: &Session, secrets: Secrets) -> (Self, io::Result<()>) {
         #[derive(Serialize)]
         struct SessionLine<'a> {
@@ -59,7 +59,7 @@ impl<W: io::Write> Writer<W> {
         (writer, begun)
     }
 
-    /// Writes the tools on offer from here on.
+    /// Writes a line with the tools that are offered from this point on.
     pub(super) fn tools(&mut self, servers: &[Server]) -> io::Result<()> {
         #[derive(Serialize)]
         struct ToolsLine<'a> {
@@ -68,12 +68,12 @@ impl<W: io::Write> Writer<W> {
         self.write("tools", &ToolsLine { servers })
     }
 
-    /// Writes a call in the answer, or one that must not run.
+    /// Writes a line with a call or a rejected call of the answer.
     pub(super) fn call(&mut self, call: &RecordedCall) -> io::Result<()> {
         self.write(if call.result.is_ok() { "call" } else { "rejected" }, call)
     }
 
-    /// Writes a whole round.
+    /// Writes all lines of a round.
     ///
     /// # Errors
     /// Those of the underlying writer.
@@ -103,8 +103,8 @@ impl<W: io::Write> Writer<W> {
         self.to
     }
 
-    /// Writes a line of this type. It is one `write` for the whole line, so that lines of a crashed program are not torn
-    /// by a buffer's end.
+    /// Writes a line of this type with one `write`, so that a crash of the program does not leave a partial line in the
+    /// buffer.
     pub(super) fn write(&mut self, r#type: &'static str, body: &impl Serialize) -> io::Result<()> {
         self.line.clear();
         let line = TaggedLine { r#type, body };

@@ -2,19 +2,19 @@
 
 use serde_json::{Value, json};
 
-/// Types of parts besides text that endpoints accept; the member of the same name has the content.
+/// Types of content parts, besides text, that endpoints accept; the member with the same name has the content.
 const TAKEN: [&str; 5] = ["image_url", "input_audio", "audio_url", "video_url", "file"];
 
-/// Members of a part that tell a model nothing.
+/// Members of a content part that have no meaning for a model.
 const SILENT: [&str; 9] = ["type", "id", "status", "role", "language", "data", "signature", "mimeType", "media_type"];
 
-/// Limit on the characters of a part's line.
+/// Maximum length in characters of the line that describes a content part.
 const LINE: usize = 4_000;
 
-/// Bytes from which on a text in the characters of base64 is data.
+/// Minimum length in bytes of a text in the characters of base64 that counts as binary data.
 const DATA: usize = 200;
 
-/// Returns the text of a content; for a list, the joined texts of its parts.
+/// Returns the text of a message's content; for a list, the texts of its parts, joined by line breaks.
 pub fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -24,8 +24,8 @@ pub fn text_of(content: &Value) -> String {
     }
 }
 
-/// Returns an answer from its first non-blank line on, with that line's indentation. A single space is not kept: models
-/// write it before a word.
+/// Returns the text of an answer from its first non-blank line on, with that line's indentation. A single leading space
+/// is removed, since models write it before a word.
 ///
 /// ```
 /// use toolgraft::wire::content::without_blank_lines;
@@ -39,8 +39,8 @@ pub fn without_blank_lines(text: &str) -> &str {
     if &text[line..start] == " " { &text[start..] } else { &text[line..] }
 }
 
-/// Replaces each part of a content that endpoints do not accept by a line of text: otherwise they would refuse the
-/// history, and the client could not continue.
+/// Replaces each content part that endpoints do not accept by a part with a line of text. Without this, endpoints would
+/// refuse the history, and the client could not continue.
 ///
 /// ```
 /// use serde_json::json;
@@ -68,8 +68,8 @@ fn is_legible(part: &Value) -> bool {
     }
 }
 
-/// Describes a part in a line: its text, or its type and the texts of all its members, such as a name, arguments and a
-/// result.
+/// Returns a description of a content part in one line: its text, or its type and the texts of all its members, such as
+/// a name, arguments and a result.
 pub fn line(part: &Value) -> String {
     if let Some(said) = part.as_str().or(part["text"].as_str()).or(part["refusal"].as_str()) {
         return said.to_owned();
@@ -84,8 +84,8 @@ pub fn line(part: &Value) -> String {
     }
 }
 
-/// Adds the texts of a member that are not among `texts`, until `left` bytes are used; numbers and booleans with the
-/// member's name.
+/// Adds the texts of a member to `texts`, without repetitions, until `left` bytes are used; numbers and booleans are
+/// added with the member's name.
 fn add_texts(name: &str, value: &Value, texts: &mut Vec<String>, left: &mut usize) {
     let text = match value {
         Value::Object(members) => {

@@ -10,14 +10,14 @@ use crate::message::NativeCall;
 use crate::tools::wire_name::{name_beside, own_names, wire_name};
 use crate::tools::{ACCESS_RESOURCE, Catalog, Server, Tool};
 
-/// The tools of a catalog by their names in requests.
+/// Map from the names of tools in requests to the servers and tools of a catalog.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     tools: HashMap<String, (Option<String>, String)>,
 }
 
 impl Names {
-    /// Creates the names of a catalog's tools, and of the resource access if a server has resources.
+    /// Creates the map for a catalog's tools, and for the function that reads resources if a server has any.
     pub fn new(catalog: &Catalog) -> Self {
         let mut tools = HashMap::new();
         let taken = own_names(catalog.tools());
@@ -32,12 +32,12 @@ impl Names {
         Names { tools }
     }
 
-    /// Returns `true` if there are no names.
+    /// Returns `true` if the map has no names.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
 
-    /// Returns the server and tool of a name in requests.
+    /// Returns the server and tool of a name in requests, `None` for an unknown name.
     pub fn find(&self, name: &str) -> Option<(Option<&str>, &str)> {
         self.tools.get(name).map(|(server, tool)| (server.as_deref(), tool.as_str()))
     }
@@ -47,14 +47,14 @@ fn has_resources(catalog: &Catalog) -> bool {
     catalog.servers().iter().any(Server::has_resources)
 }
 
-/// Converts a call of the history, under its [`wire_name`].
+/// Converts a call of the history to a native call, under its [`wire_name`].
 impl From<&HistoryCall> for NativeCall {
     fn from(placed: &HistoryCall) -> Self {
         NativeCall { id: Some(placed.id.clone()), ..NativeCall::from(&*placed.call) }
     }
 }
 
-/// Converts a call, under its [`wire_name`] and without an id.
+/// Converts a call to a native call, under its [`wire_name`] and without an id.
 impl From<&Call> for NativeCall {
     fn from(call: &Call) -> Self {
         let name = wire_name(call.server.as_deref(), &call.tool);
@@ -63,13 +63,13 @@ impl From<&Call> for NativeCall {
 }
 
 impl ToolDefinition {
-    /// Returns the tools that a catalog's servers offer, in its order, and the resource access if a server has
-    /// resources. Every name occurs once.
+    /// Returns the definitions of the tools that a catalog's servers offer, in order, and of the function that reads
+    /// resources if a server has any. Every name occurs once.
     pub fn all(catalog: &Catalog) -> Vec<ToolDefinition> {
         ToolDefinition::once(ToolDefinition::offered(catalog).chain(ToolDefinition::resource_access(catalog)))
     }
 
-    /// Returns the tools that a catalog's servers offer, in order, with possible duplicates.
+    /// Returns the definitions of the tools that a catalog's servers offer, in order; names may repeat.
     pub(crate) fn offered(catalog: &Catalog) -> impl Iterator<Item = ToolDefinition> {
         let taken = own_names(catalog.tools());
         catalog
@@ -77,12 +77,12 @@ impl ToolDefinition {
             .map(move |tool| ToolDefinition { name: name_beside(&taken, tool), ..ToolDefinition::from(tool) })
     }
 
-    /// Returns the function that reads a resource of any server, if one has resources.
+    /// Returns the definition of the function that reads a resource of any server; `None` if no server has resources.
     pub(crate) fn resource_access(catalog: &Catalog) -> Option<ToolDefinition> {
         has_resources(catalog).then(schema::resource_access)
     }
 
-    /// Keeps only the first of several definitions with the same name.
+    /// Returns the definitions without those whose name an earlier one has.
     pub(crate) fn once(all: impl Iterator<Item = ToolDefinition>) -> Vec<ToolDefinition> {
         let mut names = HashSet::new();
         all.filter(|tool| names.insert(tool.name.clone())).collect()

@@ -4,14 +4,14 @@ use serde_json::{Map, Value};
 
 use crate::tools::allow_null;
 
-/// Deepest nesting that is converted; the parser of bodies accepts none deeper.
+/// Maximum nesting depth that is converted, equal to that of the parser of bodies; deeper schemas become empty.
 const MAX_DEPTH: usize = 128;
 
-/// Limits that Gemini writes as strings, since they have 64 bits.
+/// Keywords whose values Gemini writes as strings, since they are 64-bit integers.
 const NUMBERS: [&str; 6] = ["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"];
 
-/// Returns the schema as JSON Schema: names of types in lower case, `nullable` as a further type.
-/// JSON Schema is left as it is.
+/// Converts a Gemini schema to JSON Schema: names of types become lower case, `nullable` becomes a type `null`. A JSON
+/// Schema is unchanged.
 pub fn json_schema(schema: &Value) -> Value {
     convert(schema, 0)
 }
@@ -62,7 +62,7 @@ fn convert(schema: &Value, depth: usize) -> Value {
     Value::Object(object)
 }
 
-/// Converts `any_of` to `anyOf`; an underscore in front stays.
+/// Converts a name in snake case to camel case (`any_of` to `anyOf`); an underscore at its start remains.
 fn camel(key: &str) -> String {
     let mut camel = String::with_capacity(key.len());
     let mut upper = false;

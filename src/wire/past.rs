@@ -12,63 +12,62 @@ use crate::dialect::{Dialect, write_call, write_tool_call};
 use crate::outcome::Outcome;
 use crate::tools::Catalog;
 
-/// The name of a tool whose result is in a history without its call.
+/// Name that is used for the tool of a result whose call is not in the history.
 const UNKNOWN_TOOL: &str = "unknown";
 
-/// A message of a history with its calls and their results, or results whose calls are missing.
+/// A message of a history with its calls and their results; or results whose calls are not in the history.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct PastMessage {
-    /// Index in the request of the first message that belongs to it.
+    /// Index in the request's messages of the first one that the entry was made of.
     pub at: usize,
-    /// The message without its calls; `None` for results whose calls are missing.
+    /// The message without its calls; `None` for results whose calls are not in the history.
     pub message: Option<Map<String, Value>>,
-    /// The message's calls; a call without an outcome was stopped.
+    /// The calls of the message; a call without an outcome was stopped.
     pub calls: Vec<PastCall>,
-    /// Results whose calls are missing, because a client cut its history.
+    /// Results whose calls are not in the history, because a client cut it.
     pub orphans: Vec<PastCall>,
-    /// Parts of the results that are not text; null if there are none.
+    /// Content parts of the results that are not text; `null` if there are none.
     pub others: Value,
-    /// `true` if a result does not say whether its tool failed (`is_error`, `status`).
+    /// `true` if a result does not state whether its tool failed (`is_error`, `status`).
     pub without_status: bool,
-    /// `true` if no message of the model follows.
+    /// `true` if no later entry is a message of the model.
     pub is_newest: bool,
 }
 
-/// A call of a history, as the client sent it.
+/// A call in a history, as the client sent it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PastCall {
-    /// Identifier; empty in the older form.
+    /// Identifier of the call; empty in the API's older form (`function_call`).
     pub id: String,
-    /// The tool's name.
+    /// Name of the called tool.
     pub name: String,
-    /// The arguments: an object, repaired if the client or another model wrote invalid JSON. Text that cannot be
-    /// repaired becomes the member `arguments`.
+    /// The arguments: a JSON object; empty for `null` and empty text. Any other text becomes the member `arguments`.
     pub arguments: Map<String, Value>,
-    /// The result of the call.
+    /// The result of the call; `None` if it is missing.
     pub outcome: Option<Outcome>,
-    /// `true` if the client said with the result whether the tool failed.
+    /// `true` if the client stated with the result whether the tool failed.
     pub has_status: bool,
 }
 
-/// A message of a history that cannot be read.
+/// The error of a message in a history that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
 #[non_exhaustive]
 pub struct BadMessage {
-    /// The field of the request.
+    /// The field of the request that has the error, such as `messages[2].role`.
     pub place: String,
-    /// The problem with it.
+    /// The description of the error.
     pub message: Cow<'static, str>,
 }
 
-/// Reads the messages of a request. Consecutive messages of one turn become one entry; a result is put with its call,
-/// wherever it is among other messages. `outcome` converts a result's message and its text.
+/// Reads the messages of a request. Consecutive messages of one turn become one entry; a result is put into the entry
+/// of its call, even if other messages are between the two. `outcome` converts a result's message and its text.
 ///
 /// # Errors
-/// A message is not an object, has a role that the API does not know, or has a call without a function's name; or an
-/// error of `outcome`.
+/// A message is not an object, has a role that the API does not know, or has a call without a function's name; or
+/// `outcome` returned an error.
 ///
 /// ```
 /// use serde_json::json;
@@ -122,7 +121,7 @@ fn bad(at: usize, place: &str, message: impl Into<Cow<'static, str>>) -> BadMess
     BadMessage { place: format!("messages[{at}]{place}"), message: message.into() }
 }
 
-/// Checks a message that is not a result, and its role.
+/// Returns a message that is not a result if it is an object with a known role, else an error.
 fn checked(at: usize, message: Value) -> Result<Map<String, Value>, BadMessage> {
     let Value::Object(message) = message else {
         return Err(bad(at, "", "a message must be an object with 'role' and 'content'"));
@@ -134,7 +133,7 @@ fn checked(at: usize, message: Value) -> Result<Map<String, Value>, BadMessage> 
     }
 }
 
-/// Moves what a model said in fields of their own, a refusal and audio, into the content of its message.
+/// Moves a model's refusal and audio, which are in fields of their own, into the content of its message.
 fn join_said(message: &mut Map<String, Value>) {
     let refusal = message.shift_remove("refusal").filter(Value::is_string);
     let audio = message.shift_remove("audio").filter(Value::is_object);
@@ -146,12 +145,12 @@ fn join_said(message: &mut Map<String, Value>) {
 }
 
 impl PastMessage {
-    /// Returns the author's role; empty for results whose calls are missing.
+    /// Returns the role of the message; empty for results whose calls are not in the history.
     pub fn role(&self) -> &str {
         self.message.as_ref().and_then(|message| message.get("role")?.as_str()).unwrap_or_default()
     }
 
-    /// Adds a result: of one of the calls, or of a missing one.
+    /// Adds a result to the call that it belongs to, or to the orphans if that call is not in the history.
     fn answer<E>(
         &mut self,
         mut result: Value,
@@ -182,7 +181,7 @@ impl PastMessage {
 }
 
 impl PastCall {
-    /// Writes the call as the model would have written it in this dialect.
+    /// Returns the call as the model would have written it in this dialect.
     pub fn written(&self, dialect: Dialect, catalog: &Catalog) -> String {
         match catalog.find(None, &self.name) {
             Ok(found) => write_tool_call(dialect, catalog, found.tool, &self.arguments),
@@ -190,7 +189,7 @@ impl PastCall {
         }
     }
 
-    /// Returns `true` if this result is the call's, by its identifier or, in the older form, by its tool.
+    /// Returns `true` if this result belongs to the call, by its identifier or, in the older form, by its tool.
     fn is_answered_by(&self, result: &Value) -> bool {
         match result["role"].as_str() {
             Some("tool") => result["tool_call_id"].as_str().unwrap_or_default() == self.id,
@@ -200,7 +199,7 @@ impl PastCall {
     }
 }
 
-/// Takes the calls out of a message.
+/// Removes the calls from a message and returns them.
 fn take_calls(at: usize, message: &mut Map<String, Value>) -> Result<Vec<PastCall>, BadMessage> {
     let made = |name: &str, id: &Value, given: &Value| PastCall {
         id: id.as_str().unwrap_or_default().to_owned(),
@@ -244,8 +243,8 @@ fn arguments(value: &Value) -> Map<String, Value> {
     Map::from_iter([("arguments".to_owned(), Value::String(text))])
 }
 
-/// Removes the results before the next answer that belong to one of `calls`, wherever they are among other messages,
-/// and those directly after the calls that belong to none.
+/// Removes and returns the results that come before the next assistant message and belong to one of `calls`, even if
+/// other messages are between them, and those directly after the calls that belong to none.
 fn take_results(calls: &[PastCall], messages: &mut VecDeque<(usize, Value)>) -> Vec<(usize, Value)> {
     if calls.is_empty() {
         return Vec::new();

@@ -8,11 +8,11 @@ use crate::message::TokenCounter;
 use crate::message::chunk::REASONING_CONTENT;
 use crate::message::{Audio, Image, Message, NativeCall};
 
-/// A tool as it is offered to a model with native tool calling.
+/// The definition of a tool for a model with native tool calling.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolDefinition {
-    /// Name in requests; see [`wire_name`](super::wire_name).
+    /// Name of the tool in requests; see [`wire_name`](super::wire_name).
     pub name: String,
     /// Description of the tool.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -22,18 +22,18 @@ pub struct ToolDefinition {
 }
 
 impl ToolDefinition {
-    /// Returns an element of `tools` in a request.
+    /// Returns the definition as an item of `tools` in a request.
     pub fn function(&self) -> Value {
         json!({"type": "function", "function": self})
     }
 
-    /// Returns the JSON in a request, which most chat templates show to the model unchanged.
+    /// Returns the definition's JSON in a request, which most chat templates show to the model unchanged.
     #[cfg(feature = "prompt")]
     pub(crate) fn text(&self) -> String {
         self.function().to_string()
     }
 
-    /// Returns the number of tokens that it takes in a request.
+    /// Returns the number of tokens of the definition in a request.
     #[cfg(feature = "prompt")]
     pub(crate) fn tokens(&self, counter: &TokenCounter) -> usize {
         counter.count(&self.text())
@@ -41,8 +41,8 @@ impl ToolDefinition {
 }
 
 impl Message {
-    /// Returns an element of `messages` in a request, with the reasoning before its calls if the endpoint requires it.
-    /// The content of a call without text is an empty string: some endpoints refuse `null`.
+    /// Returns the message as an item of `messages` in a request, with the reasoning before its calls if `reasoning`.
+    /// The content of a message without text is an empty string, since some endpoints refuse `null`.
     pub fn chat(&self, reasoning: bool) -> Value {
         let mut object = Map::new();
         object.insert("role".to_owned(), self.role.as_str().into());
@@ -59,7 +59,7 @@ impl Message {
         Value::Object(object)
     }
 
-    /// Returns its content: its text, or a list of parts if it has images or sound.
+    /// Returns the content of the message for a request: its text, or a list of parts if it has images or audio.
     pub fn chat_content(&self) -> Value {
         if self.images.is_empty() && self.audio.is_empty() {
             return self.content.as_str().into();
@@ -72,7 +72,7 @@ impl Message {
 }
 
 impl NativeCall {
-    /// Creates the call of a tool, by its name in requests.
+    /// Creates a native call of a tool, by its name in requests.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: &Map<String, Value>) -> Self {
         let arguments = serde_json::to_string(arguments).expect("a map with string keys serialises");
         NativeCall { id: Some(id.into()), name: name.into(), arguments }
@@ -81,7 +81,7 @@ impl NativeCall {
     /// Returns the arguments as an object; empty text counts as no arguments.
     ///
     /// # Errors
-    /// The text is not a JSON object.
+    /// The arguments are not a JSON object.
     pub fn object(&self) -> serde_json::Result<Map<String, Value>> {
         if self.arguments.trim().is_empty() {
             return Ok(Map::new());
@@ -89,7 +89,7 @@ impl NativeCall {
         serde_json::from_str(&self.arguments)
     }
 
-    /// Returns an element of `tool_calls` in a message.
+    /// Returns the call as an item of `tool_calls` in a message.
     pub fn tool_call(&self) -> Value {
         let function = json!({"name": self.name, "arguments": self.arguments});
         json!({"id": self.id.as_deref().unwrap_or_default(), "type": "function", "function": function})

@@ -8,9 +8,9 @@ use crate::message::Role;
 use crate::message::chunk::{REASONING_CONTENT, REASONING_FIELDS};
 use crate::wire::{set_member, take_member};
 
-/// Brings a client's messages into the order that every template accepts ([`shape`](shape::shape())). A list of texts
-/// becomes one text, as templates of text models require it; messages of the role `developer` become system messages;
-/// reasoning is removed, except `reasoning_content` before calls, which some endpoints require.
+/// Brings a client's messages into the order that every chat template accepts ([`shape`](shape::shape())). A list of
+/// text parts becomes one text, as templates of text models require it; messages of the role `developer` become system
+/// messages; reasoning is removed, except `reasoning_content` of messages with calls, which some endpoints require.
 pub fn shape(messages: Vec<Value>, own: Option<String>, placement: SystemPlacement) -> Vec<Value> {
     let plain = |message: Value| {
         let Value::Object(mut message) = message else { return None };
@@ -25,8 +25,8 @@ pub fn shape(messages: Vec<Value>, own: Option<String>, placement: SystemPlaceme
     shape::shape(messages.into_iter().filter_map(plain).collect(), own, placement)
 }
 
-/// Changes the role `developer` of a message to `system` and returns `true` if it was that. Templates of local models
-/// refuse the role or leave its text out; those that know it treat `system` the same.
+/// Changes the role of a message from `developer` to `system`, and returns `true` if it was `developer`. Templates of
+/// local models refuse that role or omit its text; those that know it treat `system` the same.
 pub fn rename_developer(message: &mut Map<String, Value>) -> bool {
     let is_developer = message.get("role").is_some_and(|role| role == "developer");
     if is_developer {
@@ -42,7 +42,7 @@ pub fn is_result(message: &Value) -> bool {
 
 /// Joins consecutive assistant messages that results follow, and returns each message with the index of the first one
 /// that it was made of. Some clients (Strands) send each block of an assistant's message as a separate message: a call,
-/// a text, then the call's result. The text is then put before the calls. If no result follows, the messages stay
+/// a text, then the call's result. The text is then put before the calls. If no result follows, the messages remain
 /// separate: the calls were stopped before the last message was written.
 pub fn join_turns(messages: Vec<Value>) -> Vec<(usize, Value)> {
     let mut joined: Vec<(usize, Value)> = Vec::with_capacity(messages.len());
@@ -68,7 +68,7 @@ fn is_assistants(message: &Value) -> bool {
     message["role"] == "assistant"
 }
 
-/// Returns `true` if two consecutive assistant messages can be joined, with their calls in one list.
+/// Returns `true` if two consecutive assistant messages can be joined so that their calls are in one list.
 fn is_one_turn(message: &Value, next: &Value) -> bool {
     let is_list = |calls: Option<&Value>| matches!(calls, None | Some(Value::Null | Value::Array(_)));
     let makes_older = |message: &Value| message["function_call"].is_object();
@@ -79,7 +79,8 @@ fn is_one_turn(message: &Value, next: &Value) -> bool {
         && (!makes_older(message) || next.get("tool_calls").is_none_or(Value::is_null))
 }
 
-/// Joins two messages of an assistant.
+/// Joins two consecutive assistant messages to one; of members that cannot be joined, those of the first message
+/// remain.
 fn one_turn(mut message: Value, mut next: Value) -> Value {
     let (Some(members), Some(next)) = (message.as_object_mut(), next.as_object_mut()) else { return message };
     for (key, value) in next {
@@ -106,7 +107,7 @@ fn flatten(message: &mut Map<String, Value>) {
     }
 }
 
-/// Joins two contents: texts with a blank line between, otherwise as a list of parts.
+/// Joins two contents of messages: texts with a blank line between them, otherwise as a list of parts.
 pub fn join(one: Value, two: Value) -> Value {
     let parts = |content: Value| match content {
         Value::Array(parts) => parts,
@@ -131,7 +132,7 @@ fn is_blank(content: &Value) -> bool {
     }
 }
 
-/// A message in the API's JSON.
+/// Implements access to a message in the JSON of Chat Completions.
 impl Spoken for Value {
     fn said(role: Role, text: String) -> Self {
         json!({"role": role, "content": text})

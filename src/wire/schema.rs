@@ -10,10 +10,10 @@ use crate::outcome::{break_tokens, strip_invisible};
 use crate::tools::ACCESS_RESOURCE;
 use crate::tools::schema::{Walk, merge, required};
 
-/// Limit on the characters of a tool's description; OpenAI refuses longer ones.
+/// Maximum length in characters of a tool's description; OpenAI refuses a longer one.
 pub const MAX_DESCRIPTION: usize = 1024;
 
-/// Returns a tool's schema in a form that endpoints accept, otherwise verbatim.
+/// Returns a tool's schema in a form that endpoints accept, and otherwise unchanged.
 ///
 /// - The root is an object with `properties` (OpenAI: "schema must be a JSON Schema of 'type: \"object\"'", "object
 ///   schema missing properties").
@@ -53,8 +53,8 @@ pub fn parameters(schema: Option<&Value>) -> Value {
     Value::Object(object)
 }
 
-/// Adds to `object` the properties of `branches` that it lacks. If `all`, it requires what any branch requires,
-/// otherwise what every branch requires.
+/// Adds to `object` the properties of `branches` that it lacks, and their required names: if `all`, each name that any
+/// branch requires, otherwise only names that every branch requires.
 fn take_in(object: &mut Map<String, Value>, branches: &[&Value], all: bool) {
     let own = object.shift_remove("required").unwrap_or_default();
     let own = own.as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -74,18 +74,18 @@ fn take_in(object: &mut Map<String, Value>, branches: &[&Value], all: bool) {
     }
 }
 
-/// Returns a description without invisible characters and with control tokens escaped, not cut.
+/// Returns a description without invisible characters and with control tokens escaped, in full length.
 pub(crate) fn whole_description(text: Option<&str>) -> String {
     let text = strip_invisible(text.unwrap_or_default());
     break_tokens(text.trim()).into_owned()
 }
 
-/// Returns a description without invisible characters, cut to [`MAX_DESCRIPTION`].
+/// Returns a description without invisible characters and with control tokens escaped, cut to [`MAX_DESCRIPTION`].
 pub(super) fn description(text: Option<&str>) -> String {
     cut_description(whole_description(text), MAX_DESCRIPTION)
 }
 
-/// Returns a description cut to `most` characters.
+/// Returns a description cut to `most` characters, with `…` at the end if it was cut.
 pub(crate) fn cut_description(text: String, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text,
@@ -96,8 +96,8 @@ pub(crate) fn cut_description(text: String, most: usize) -> String {
     }
 }
 
-/// Escapes control tokens of chat templates in the schema's texts and keys, which many templates print; an endpoint's
-/// model writes them back as it sees them.
+/// Escapes control tokens of chat templates in the texts and keys of a schema, since many templates print them; a model
+/// writes them back in the escaped form.
 pub(super) fn unmarked(schema: Value) -> Value {
     map_texts(schema, &mut |text| match break_tokens(&text) {
         Cow::Owned(broken) => broken,
@@ -105,7 +105,7 @@ pub(super) fn unmarked(schema: Value) -> Value {
     })
 }
 
-/// Returns the definition of the function that reads a resource of any server.
+/// Returns the definition of the function `access_mcp_resource`, which reads a resource of any server.
 pub(super) fn resource_access() -> ToolDefinition {
     ToolDefinition {
         name: ACCESS_RESOURCE.to_owned(),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Returns the JSON text with each escape of half a surrogate pair replaced by `\ufffd`.
+/// Returns the JSON text with each unpaired surrogate escape (`\ud83d` alone) replaced by `\ufffd`.
 ///
 /// Such an escape encodes no character; writers that cut text in UTF-16 units (`slice` through an emoji in JavaScript)
 /// produce it. The replacement has the same length, so columns stay the same.
@@ -34,7 +34,7 @@ pub fn mend_surrogates(text: &str) -> Cow<'_, str> {
     if changed { Cow::Owned(mended) } else { Cow::Borrowed(text) }
 }
 
-/// Returns the UTF-16 unit of a `\uXXXX` escape at the text's start.
+/// Returns the UTF-16 code unit of the `\uXXXX` escape at the start of a text, `None` if there is none.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     if !digits.bytes().all(|b| b.is_ascii_hexdigit()) {

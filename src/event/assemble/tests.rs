@@ -4,7 +4,7 @@ use crate::parse::{Config, Parser};
 
 const CALL: &str = "<use_mcp_tool><server_name>w</server_name><tool_name>f</tool_name><arguments>{\"city\": \"Linz\"}</arguments></use_mcp_tool>";
 
-/// A piece of a message: of the reasoning field, or of the text.
+/// A chunk of a message: of the reasoning field, or of the text.
 #[derive(Debug, Clone, Copy)]
 enum Chunk {
     Field(&'static str),
@@ -12,7 +12,7 @@ enum Chunk {
 }
 use Chunk::{Field, Text};
 
-/// Returns the number of settled calls after each piece, and at the end.
+/// Returns the number of calls settled so far after each chunk, and after the end.
 fn settled(mode: ReasoningMode, reasons: Option<bool>, pieces: &[Chunk]) -> Vec<usize> {
     let mut parser = Parser::new(Config { reasoning: mode, ..Config::default() });
     let mut message = Collector::reading(mode, reasons);

@@ -6,15 +6,15 @@ use serde_json::Value;
 
 use crate::json::window::leading_space;
 
-/// Bytes of white space, or of a key, that are looked at.
+/// Maximum number of bytes of white space, or of a key, that a look-ahead inspects.
 const FAR: usize = 1024;
 
-/// The text from `at` on that is looked at.
+/// Returns the text from offset `at` on that a look-ahead may inspect.
 fn near(text: &str, at: usize) -> &str {
     &text[at..text.floor_char_boundary(at + FAR)]
 }
 
-/// Returns the position after white space, and whether that has a line break; `None` where it goes on too far.
+/// Returns the offset after white space, and `true` if that has a line break; `None` if it is longer than [`FAR`].
 pub(super) fn after_space(text: &str, from: usize) -> Option<(usize, bool)> {
     let near = near(text, from);
     let (space, rest) = near.split_at(leading_space(near));
@@ -22,12 +22,12 @@ pub(super) fn after_space(text: &str, from: usize) -> Option<(usize, bool)> {
     (!rest.is_empty() || at == text.len()).then(|| (at, space.contains('\n')))
 }
 
-/// Returns the character at a position.
+/// Returns the character at an offset of the text, `None` at its end.
 pub(super) fn char_at(text: &str, at: usize) -> Option<char> {
     text[at..].chars().next()
 }
 
-/// Returns `true` if a key and its colon begin at `at`.
+/// Returns `true` if a key followed by a colon begins at offset `at`.
 pub(super) fn key_at(text: &str, at: usize) -> bool {
     let near = near(text, at);
     let Some(first) = near.chars().next() else { return false };
@@ -35,7 +35,7 @@ pub(super) fn key_at(text: &str, at: usize) -> bool {
     length > 0 && after_space(text, at + length).is_some_and(|(at, _)| text[at..].starts_with(':'))
 }
 
-/// Length of the string of one line that `text` begins with, quotes included; 0 if it does not end.
+/// Returns the length of the one-line string at the start of `text`, quotes included; 0 if it is not closed.
 fn string_length(text: &str, open: char) -> usize {
     // The string's own escapes end nothing.
     let mut escaped = false;
@@ -47,8 +47,8 @@ fn string_length(text: &str, open: char) -> usize {
     close.filter(|(_, c)| *c != '\n').map_or(0, |(end, c)| end + c.len_utf8())
 }
 
-/// Returns `true` if a whole value begins at `at`: a bracket, a string, or a word that a comma, a line break or
-/// the array's end follows.
+/// Returns `true` if a value begins at offset `at`: a bracket, a quotation mark, or a number or literal that a comma, a
+/// line break or the array's end follows.
 pub(super) fn value_at(text: &str, at: usize) -> bool {
     let Some(first) = char_at(text, at) else { return false };
     if opens(first) || matches!(first, '{' | '[') {
@@ -62,12 +62,12 @@ pub(super) fn value_at(text: &str, at: usize) -> bool {
             .is_some_and(|(at, line_break)| line_break || text[at..].starts_with([',', ']']))
 }
 
-/// Length of the word that `rest` begins with.
+/// Returns the length of the number or literal at the start of `rest`.
 pub(super) fn word_length(rest: &str) -> usize {
     rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '+' | '-' | '.' | '_' | '$'))).unwrap_or(rest.len())
 }
 
-/// Length of a key without quotes: letters, digits, `_`, `$` and, inside, `-`.
+/// Returns the length of a key without quotes (letters, digits, `_`, `$` and, not first, `-`); 0 if there is none.
 pub(super) fn key_length(rest: &str) -> usize {
     let inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '-');
     let length = rest.find(|c| !inside(c)).unwrap_or(rest.len());
@@ -77,12 +77,12 @@ pub(super) fn key_length(rest: &str) -> usize {
     if number || first.is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$')) { length } else { 0 }
 }
 
-/// Returns `true` for a quotation mark with which a string may begin.
+/// Returns `true` for a quotation mark that may begin a string.
 pub(in crate::json) fn opens(c: char) -> bool {
     matches!(c, '"' | '\'' | '“' | '”' | '„' | '‘' | '’' | '「')
 }
 
-/// Returns `true` if a string that `open` began may end with this mark.
+/// Returns `true` if the quotation mark `c` may end a string that began with `open`.
 pub(in crate::json) fn closes(open: char, c: char) -> bool {
     match open {
         '“' | '”' | '„' => matches!(c, '”' | '“' | '"'),
@@ -92,7 +92,7 @@ pub(in crate::json) fn closes(open: char, c: char) -> bool {
     }
 }
 
-/// Returns a literal of Python, or of JSON in another case.
+/// Returns the value of a literal of Python, or of JSON in another case (`None`, `TRUE`); `None` for another word.
 pub(super) fn word_of_python(word: &str) -> Option<Value> {
     let is = |literal: &str| word.eq_ignore_ascii_case(literal);
     match word {

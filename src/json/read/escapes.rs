@@ -10,27 +10,27 @@ use super::{Reader, Stop};
 use crate::json::Repair;
 use crate::json::escape::short_escape;
 
-/// The escapes of one string so far.
+/// The escapes of one string that were read so far.
 #[derive(Debug, Default)]
 pub(super) struct Escapes {
-    /// The first backslash that begins no JSON escape.
+    /// Offset of the first backslash that begins no JSON escape (a stray backslash).
     stray: Option<usize>,
-    /// A stray one is before a word, as in a path or in LaTeX.
+    /// A stray backslash is before a word, as in a path or in LaTeX.
     word: bool,
-    /// `\n` before something that continues no word: line breaks are escaped.
+    /// The string has a `\n` not before a letter, which shows that its line breaks are escaped.
     breaks: bool,
-    /// `\n` before a letter.
+    /// The string has a `\n` before a letter, which may be a path or a command rather than a line break.
     break_or_word: bool,
-    /// An escape that could be the begin of a word.
+    /// The string has an escape that may be the beginning of a word, as `\t` in `\times`.
     doubtful: bool,
-    /// Any escape that would read otherwise if backslashes were not escaped.
+    /// The string has an escape that would mean something else if its backslashes were not escaped.
     any: bool,
-    /// The last escape was a line break or a tab, and ended here.
+    /// Offset of the end of the last `\n`, `\r` or `\t`.
     blank_end: usize,
 }
 
 impl Escapes {
-    /// Returns the offset from which the string's backslashes have no certain reading, if there is one.
+    /// Returns the offset from which the meaning of the string's backslashes is not certain; `None` if all are certain.
     pub(super) fn doubt(&self) -> Option<usize> {
         let doubtful = self.doubtful || (self.word && self.any) || (self.break_or_word && !self.breaks);
         self.stray.filter(|_| doubtful)
@@ -38,7 +38,7 @@ impl Escapes {
 }
 
 impl Reader<'_> {
-    /// Takes the backslash here and what belongs to it. `plain`: the string is in double quotes.
+    /// Reads the escape at the cursor and appends its character to `out`. `plain`: the string is in double quotes.
     pub(super) fn escape(&mut self, plain: bool, out: &mut String, escapes: &mut Escapes) -> Result<(), Stop> {
         let mut chars = self.rest()[1..].chars();
         let (escape, next) = (chars.next(), chars.next());
@@ -105,7 +105,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Takes `\uXXXX`, or two of them that are one character.
+    /// Reads `\uXXXX`, or two of them that are a surrogate pair, and appends the character.
     fn by_number(&mut self, out: &mut String) -> Result<(), Stop> {
         let Some(first) = self.unit() else { return self.stop("a \\u escape has too few digits") };
         // A high surrogate, which a low one completes.
@@ -117,7 +117,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Takes one `\uXXXX`.
+    /// Reads one `\uXXXX`; `None` if it has not four hex digits.
     fn unit(&mut self) -> Option<u16> {
         let digits = self.rest().strip_prefix("\\u")?.get(..4)?;
         // `from_str_radix` takes a sign, as in `\u+123`.

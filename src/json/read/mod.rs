@@ -36,28 +36,28 @@ use super::escape::{Special, push_control};
 use super::repair::Repair;
 use super::window::leading_space;
 
-/// The deepest nesting, which is that of `serde_json`.
+/// Maximum nesting depth, equal to that of `serde_json`.
 const MAX_DEPTH: usize = 127;
 
-/// The offset after which nothing certain can be said, and the reason.
+/// The offset at which reading stopped because no certain reading follows, and the reason.
 #[derive(Debug)]
 struct Stop {
     at: usize,
     why: Cow<'static, str>,
-    /// No repair can help.
+    /// `true` if no repair can help.
     is_final: bool,
 }
 
-/// Commas that are not those of the text: what follows the value may then belong inside.
+/// Changes to the commas of the text; after one, the text that follows the value may belong inside it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Commas {
-    /// One was missing between two members.
+    /// A missing comma between two members was supplied.
     pub(crate) is_supplied: bool,
-    /// One before a closing bracket was left out.
+    /// A comma before a closing bracket was dropped.
     pub(crate) is_dropped: bool,
 }
 
-/// The text, how far it was read, and what was repaired.
+/// The reader of one JSON text: the text, the cursor, and the repairs so far.
 #[derive(Default)]
 struct Reader<'t> {
     text: &'t str,
@@ -78,7 +78,7 @@ impl<'t> Reader<'t> {
         Err(Stop { at: self.at, why: Cow::Borrowed(why), is_final: false })
     }
 
-    /// Names a repair of what begins at `at`; a strict reader stops there.
+    /// Notes a repair of the text at offset `at`; a strict reader stops with an error instead.
     fn repair(&mut self, repair: Repair, at: usize) -> Result<(), Stop> {
         if !self.is_tolerant {
             return Err(Stop { at, why: Cow::Borrowed("it is not JSON"), is_final: false });
@@ -92,7 +92,7 @@ impl<'t> Reader<'t> {
         &self.text[self.at..]
     }
 
-    /// Goes to the next character that is not white space.
+    /// Moves the cursor to the next character that is not white space, and returns it.
     #[inline]
     fn next(&mut self) -> Result<char, Stop> {
         match self.text.as_bytes().get(self.at) {
@@ -111,17 +111,17 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// A value that was read.
+/// A value that was read from text, with the repairs that it needed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ReadValue {
     pub(crate) value: Value,
     pub(crate) repairs: Vec<Repair>,
-    /// The length of the text that is JSON as it is written; a repair follows it.
+    /// Length in bytes of the text before the first repair, which is JSON as it was written.
     pub(crate) unchanged: usize,
     pub(crate) commas: Commas,
 }
 
-/// The reason that a text is not read, with the position.
+/// The reason why a text cannot be read as JSON, with its line and column.
 #[derive(Debug)]
 pub(crate) struct NotJson {
     why: Cow<'static, str>,
@@ -138,7 +138,7 @@ impl fmt::Display for NotJson {
 /// Reads `text` as one JSON value: strictly, else with repairs.
 ///
 /// # Errors
-/// The first position that has no certain reading.
+/// Returns the first position from which the text has no certain reading.
 pub(crate) fn read(text: &str) -> Result<ReadValue, NotJson> {
     let stop = match mended(text) {
         Ok(read) => return Ok(read),
@@ -163,13 +163,14 @@ pub(crate) fn read(text: &str) -> Result<ReadValue, NotJson> {
     Err(NotJson { why: stop.why, line, column })
 }
 
-/// Reads `text` as one value of strict JSON without duplicate keys, and says whether a number in it lost digits.
+/// Reads `text` as strict JSON without duplicate keys; the boolean is `true` if a number in it lost digits. Else
+/// `None`.
 pub(crate) fn strict(text: &str) -> Option<(Value, bool)> {
     let read = Reader::new(text, false).whole().ok()?;
     Some((read.value, !read.repairs.is_empty()))
 }
 
-/// Returns the text that a JSON string says; `None` if `text` is none.
+/// Returns the content of a JSON string, unescaped; `None` if `text` is not a JSON string.
 pub(crate) fn string(text: &str) -> Option<Cow<'_, str>> {
     let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     match inner.filter(|inner| !any_zero(inner.as_bytes(), |b| Special.rest(b))) {
@@ -178,7 +179,7 @@ pub(crate) fn string(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Returns how many bytes two texts begin with alike.
+/// Returns the number of bytes with which both texts begin alike.
 pub(crate) fn common_prefix(one: &str, other: &str) -> usize {
     one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count()
 }
@@ -190,7 +191,7 @@ fn mended(text: &str) -> Result<ReadValue, Stop> {
     }
 }
 
-/// Returns the text without one level of escapes, if all of its quotes have them.
+/// Returns the text with one level of JSON escapes removed; `None` if a quotation mark in it is not escaped.
 fn unescaped(text: &str) -> Option<String> {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -222,7 +223,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes an opening bracket, and returns how much deeper the nesting may get.
+    /// Reads an opening bracket, and returns how many levels of nesting remain.
     fn open(&mut self, depth: usize) -> Result<usize, Stop> {
         let Some(depth) = depth.checked_sub(1) else { return self.stop("it is nested too deep") };
         self.at += 1;
@@ -273,7 +274,8 @@ impl Reader<'_> {
         Ok(array)
     }
 
-    /// Takes the comma after a member or an item, and returns its position; `close` may be there instead.
+    /// Reads the comma after a member or an item, and returns its offset; `None` if the bracket `close` is there
+    /// instead.
     fn separator(&mut self, c: char, close: char) -> Result<Option<usize>, Stop> {
         match c {
             ',' => {
@@ -286,7 +288,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes a closing bracket, before which a comma may be.
+    /// Reads a closing bracket; drops the comma before it (its offset is `comma`) as a repair.
     fn close(&mut self, comma: Option<usize>) -> Result<(), Stop> {
         if let Some(comma) = comma {
             self.repair(Repair::Syntax, comma)?;

@@ -15,33 +15,34 @@ use crate::json::escape::{Special, short_escape};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StringRole {
     Key,
-    /// A member's value.
+    /// The value of a member of an object.
     Member,
     /// An item of an array.
     Item,
-    /// The whole text.
+    /// The whole text is this string.
     Top,
 }
 
-/// The marks inside a string so far.
+/// The quotation marks inside a string that were read so far.
 #[derive(Debug, Default)]
 struct InnerMarks {
     count: usize,
-    /// Marks that were opened and not closed.
+    /// Number of quotation marks that were opened and not closed.
     open: usize,
-    /// One closes what none opened.
+    /// A mark closes a quotation that none opened.
     astray: bool,
-    /// The first one is at the string's start.
+    /// The first mark is at the string's start.
     at_start: bool,
-    /// The last one is inside a word.
+    /// The last mark is between two letters or digits.
     in_word: bool,
-    /// The start of the first one, and the end of the last one.
+    /// Offset of the first mark. `end` is the offset after the last one.
     first: usize,
     end: usize,
 }
 
 impl InnerMarks {
-    /// Notes a mark at `at`, between `head`, the string so far, and `rest`.
+    /// Notes the quotation mark `c` at offset `at`, between `head` (the string before it) and `rest` (the text after
+    /// it).
     fn add(&mut self, at: usize, head: &str, c: char, rest: &str) {
         let before = head.chars().next_back();
         let after = rest.chars().next();
@@ -72,7 +73,7 @@ impl InnerMarks {
         }
     }
 
-    /// Returns `true` if the string that ends at `end` certainly ends there.
+    /// Returns `true` if the string certainly ends with the quotation mark at offset `end`.
     fn is_certain(&self, end: usize) -> bool {
         // `""5""`: doubled quotes around the value, not marks inside it; a pair that opens at the
         // start must close before the end, or one of both may be the string's own.
@@ -84,7 +85,7 @@ impl InnerMarks {
 }
 
 impl Reader<'_> {
-    /// Takes the string that begins here with a quotation mark.
+    /// Reads the string that begins at the cursor with the quotation mark `open`.
     pub(super) fn string(&mut self, open: char, role: StringRole) -> Result<String, Stop> {
         let begin = self.at;
         if open != '"' {
@@ -119,14 +120,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the bytes up to a quotation mark without a backslash before it.
+    /// Returns the number of bytes up to the next `"` that no backslash precedes; 0 if there is none.
     fn to_a_quote(&self) -> usize {
         let rest = self.rest().as_bytes();
         let is_bare = |at: &usize| at.checked_sub(1).is_none_or(|before| rest[before] != b'\\');
         memchr::memchr_iter(b'"', rest).find(is_bare).unwrap_or(0)
     }
 
-    /// Copies what needs no thought; yields the character after it.
+    /// Copies characters that need no decision to `out`; returns the character after them.
     fn plain(&mut self, open: char, out: &mut String) -> Option<char> {
         let rest = self.rest();
         let length = match open {
@@ -143,7 +144,7 @@ impl Reader<'_> {
         next
     }
 
-    /// Takes a backslash or a control character.
+    /// Reads a backslash escape or a raw control character inside a string.
     fn special(&mut self, c: char, plain: bool, out: &mut String, escapes: &mut Escapes) -> Result<(), Stop> {
         if c == '\\' {
             // Strict JSON has no escape whose meaning depends on the others.
@@ -162,7 +163,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Checks that the marks and the backslashes of a string that ends here have one reading.
+    /// Returns an error unless the inner quotation marks and the backslashes of a string that ends here have one
+    /// reading.
     fn check(&mut self, inner: &InnerMarks, escapes: &Escapes) -> Result<(), Stop> {
         let stop = |at, why: &'static str| Err::<(), _>(Stop { at, why: why.into(), is_final: false });
         if !inner.is_certain(self.at) {
@@ -174,7 +176,7 @@ impl Reader<'_> {
         escapes.doubt().map_or(Ok(()), |at| stop(at, "backslashes in a string are not escaped"))
     }
 
-    /// Returns `true` if the text after a string that ends before `end` is what JSON wants there, or the next member.
+    /// Returns `true` if the text after a string that ends before `end` is what JSON expects there, or the next member.
     fn follows(&self, role: StringRole, end: usize) -> bool {
         let text = self.text;
         let Some((at, line_break)) = ahead::after_space(text, end) else { return false };
@@ -196,7 +198,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns `true` if the mark here begins text that looks like the next member.
+    /// Returns `true` if the quotation mark at the cursor begins text that looks like the next member.
     fn begins_member(&self, start: usize) -> bool {
         let before = self.text[start..self.at].trim_end_matches([' ', '\t']);
         before.ends_with([',', '，', '\n']) && ahead::key_at(self.text, self.at)

@@ -253,7 +253,7 @@ const TEXTS: &[&str] = &[
     "0",
 ];
 
-/// Returns `true` if the strict reader reads what serde reads, except for a key that is there twice.
+/// Returns `true` if the strict reader and `serde_json` agree on the text; only the reader refuses duplicate keys.
 fn agrees(text: &str) -> bool {
     match (Reader::new(text, false).whole(), serde_json::from_str::<Value>(text)) {
         (Ok(read), Ok(value)) => read.value == value,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::cause::Cause;
 use crate::model::words::{line, message};
 
-/// A model client cannot be set up.
+/// The error of a model client that cannot be set up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
@@ -27,12 +27,13 @@ impl ClientError {
     }
 }
 
-/// Returns the message about an endpoint that sent nothing for this time.
+/// Returns the error message for an endpoint that has sent nothing for this time.
 pub(super) fn silence(idle: Duration) -> String {
     format!("no data arrived for {} seconds", idle.as_secs_f64())
 }
 
-/// Returns the cause of a failed request. reqwest's own message is not used, since its URL may contain a secret.
+/// Returns the text of the cause of a failed request. reqwest's own message is not used, since its URL may contain a
+/// secret.
 pub(super) fn cause(error: &reqwest::Error) -> String {
     match std::error::Error::source(error) {
         Some(source) => Cause::chain(source),
@@ -41,7 +42,7 @@ pub(super) fn cause(error: &reqwest::Error) -> String {
     }
 }
 
-/// Like [`cause`], for people: without the names of libraries and of their parts.
+/// Returns the cause of a failed request like [`cause`], but worded for users, without the names of libraries.
 pub(super) fn plain(error: &reqwest::Error) -> String {
     let sources = || std::iter::successors(std::error::Error::source(error), |error| error.source());
     let kind = sources().find_map(|error| error.downcast_ref::<std::io::Error>().map(std::io::Error::kind));
@@ -59,7 +60,7 @@ pub(super) fn plain(error: &reqwest::Error) -> String {
     }
 }
 
-/// Returns the message of a body: of its JSON, its page's title, or its text.
+/// Returns the message in the body of a refusal: from its JSON, from the title of a web page, or its text.
 pub(super) fn body_words(body: &str) -> String {
     if let Ok(json) = serde_json::from_str::<Value>(body.trim())
         && let Some(message) = message(&json)
@@ -76,7 +77,7 @@ pub(super) fn is_page(body: &str) -> bool {
     body.trim_start_matches('\u{feff}').trim_start().starts_with('<')
 }
 
-/// Returns a page's title, or its text without tags if it has none.
+/// Returns the title of a web page, or its text without tags if it has none.
 pub(super) fn title(page: &str) -> String {
     let lower = page.to_ascii_lowercase();
     let inside = lower.find("<title").and_then(|at| {
@@ -89,7 +90,7 @@ pub(super) fn title(page: &str) -> String {
     page.split('<').filter_map(|piece| piece.split_once('>')).map(|(_, text)| text).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a possible remedy for a status; empty for most.
+/// Returns a hint how to solve the problem that an HTTP status indicates; empty for most statuses.
 pub(super) fn remedy(status: StatusCode, has_key: bool) -> &'static str {
     match status.as_u16() {
         401 if has_key => "check the API key (the command takes it from OPENAI_API_KEY)",

@@ -16,23 +16,23 @@ use super::server::ServerKind;
 pub struct ServerFault {
     /// The faulty server, if the message is specific to one.
     pub server: Option<ServerKind>,
-    /// The fault.
+    /// The description of the fault.
     pub what: String,
-    /// The remedy on the server; without it, toolgraft works around the fault by itself.
+    /// The remedy on the server; empty if toolgraft works around the fault by itself.
     #[serde(default)]
     pub remedy: String,
-    /// The report of the fault.
+    /// The bug report or issue that documents the fault.
     pub source: String,
-    /// Parts of its message, in lower case; each is sufficient.
+    /// Texts in lower case, one of which occurs in the error message of the fault.
     says: Vec<String>,
 }
 
-/// The known faults. A row whose message contains another row's message is listed before it.
+/// The known faults. If the text of one row contains that of another, the longer one is listed first.
 static FAULTS: LazyLock<Vec<ServerFault>> =
     LazyLock::new(|| serde_json::from_str(include_str!("faults.json")).unwrap_or_default());
 
 impl ServerFault {
-    /// Returns the known fault that an endpoint's message reports.
+    /// Returns the known fault that an endpoint's error message indicates, `None` if it indicates none.
     ///
     /// ```
     /// use toolgraft::model::{ServerFault, ServerKind};

@@ -22,34 +22,34 @@ use super::server::ServerKind;
 use crate::constrain::{Constrained, Constraint};
 use crate::model::ModelError;
 
-/// Limit on the remembered constraints that one form was refused for while others passed.
+/// Maximum number of remembered constraints for which a form was refused that others passed.
 const MAX_REMEMBERED: usize = 256;
 
-/// A form in which a structure is sent.
+/// A form of request field in which a constraint on the answer is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Form {
-    /// A GBNF grammar, in llama.cpp's field.
+    /// A GBNF grammar in llama.cpp's field `grammar`.
     Grammar,
-    /// A GBNF grammar, in vLLM's field.
+    /// A GBNF grammar in vLLM's field `structured_outputs`.
     StructuredOutputs,
-    /// A GBNF grammar, in SGLang's field.
+    /// A GBNF grammar in SGLang's field `ebnf`.
     Ebnf,
-    /// Tags in the newer form of xgrammar, which can require one.
+    /// A structural tag in the newer form of xgrammar, which can require a call.
     Tags,
-    /// Tags in the older form of vLLM and SGLang.
+    /// A structural tag in the older form of vLLM and SGLang, which cannot require a call.
     Structures,
     JsonSchema,
     JsonObject,
 }
 
-/// The forms that an endpoint is known to accept or refuse.
+/// The forms of constraints that an endpoint is known to accept or refuse, by model.
 #[derive(Debug, Default)]
 pub(super) struct Forms {
-    /// Forms that a model accepted.
+    /// Pairs of a model and a form that it accepted.
     took: HashSet<(String, Form)>,
-    /// Forms that a model refused and never accepted.
+    /// Pairs of a model and a form that it refused and never accepted.
     refused: HashSet<(String, Form)>,
-    /// Constraints for which a model refused a form that it accepted for others.
+    /// Refusals of a form that the model accepted for other constraints: model, form and hash of the constraint.
     refused_once: HashSet<(String, Form, u64)>,
 }
 
@@ -66,8 +66,8 @@ impl Forms {
         self.took.insert((model.to_owned(), form));
     }
 
-    /// Records a refusal. If the model accepted the form before, or the server is known to support it, only this
-    /// constraint is recorded.
+    /// Records that the model refused the form. If the model accepted the form before, or the server is known to
+    /// support it, only this constraint is recorded as refused.
     pub(super) fn refuses(&mut self, server: Option<ServerKind>, model: &str, form: Form, constraint: &Constraint) {
         // Other endpoints have models that may support no form at all.
         let takes_its_forms = matches!(server, Some(ServerKind::LlamaCpp | ServerKind::Vllm | ServerKind::Sglang));
@@ -84,7 +84,7 @@ fn fingerprint(constraint: &Constraint) -> u64 {
 }
 
 impl Form {
-    /// Adds the form to a request's body.
+    /// Adds the constraint to a request's body in this form.
     pub(super) fn insert(self, body: &mut Map<String, Value>, constraint: &Constraint) {
         let (schema, grammar) = (&constraint.schema, &constraint.grammar);
         let name = if constraint.of == Constrained::Answer { "answer" } else { "call" };
@@ -102,7 +102,7 @@ impl Form {
         body.insert(field.to_owned(), value);
     }
 
-    /// Returns `true` if the constraint has this form.
+    /// Returns `true` if the constraint can be sent in this form.
     pub(super) fn is_of(self, constraint: &Constraint) -> bool {
         match self {
             Form::Grammar | Form::StructuredOutputs | Form::Ebnf => constraint.grammar.is_some(),
@@ -138,13 +138,14 @@ fn structures(constraint: &Constraint) -> Value {
 }
 
 impl ServerKind {
-    /// Returns `true` if the server is known to support a structure for calls in some form.
+    /// Returns `true` if the server is known to support a constraint to calls in some form.
     pub fn constrains_calls(self) -> bool {
         forms(Some(self)).iter().any(|form| *form != Form::JsonObject)
     }
 }
 
-/// Returns the forms that a server accepts, the best first: the syntax that the prompt teaches, then any other.
+/// Returns the forms that a server accepts, the best first: those that allow the syntax that the prompt teaches, then
+/// any other.
 pub(super) fn forms(server: Option<ServerKind>) -> &'static [Form] {
     match server {
         Some(ServerKind::LlamaCpp) => &[Form::Grammar, Form::JsonSchema],
@@ -157,14 +158,14 @@ pub(super) fn forms(server: Option<ServerKind>) -> &'static [Form] {
     }
 }
 
-/// Returns `true` if a request may have both a structure and tools. Other servers refuse that (`grammar` by llama.cpp:
-/// "Cannot use custom grammar constraints with tools."), or the structure prevents calls.
+/// Returns `true` if a request may have both a constraint and native tools. Other servers refuse that (`grammar` by
+/// llama.cpp: "Cannot use custom grammar constraints with tools."), or the constraint prevents calls.
 pub(super) fn beside_tools(server: Option<ServerKind>) -> bool {
     server == Some(ServerKind::OpenAi)
 }
 
-/// Returns `true` if an error may be about the form of a structure, so that the same request may succeed in another
-/// form: most endpoints answer HTTP 400 or 422, others with a message about it.
+/// Returns `true` if an error may be about the form of the constraint, so that the same request may succeed in another
+/// form: HTTP 400 and 422, and other statuses with a message about it.
 pub(super) fn may_be_of_form(error: &ModelError) -> bool {
     match error {
         ModelError::Refused { status: 400 | 422, .. } => true,

@@ -9,24 +9,25 @@
 use crate::model::ModelError;
 use crate::model::decode::MAX_EVENT;
 
-/// The non-standard field, and its standard replacement.
+/// The non-standard field name `error:`. `ERROR_EVENT` is its standard replacement.
 const ERROR_FIELD: &str = "error:";
 const ERROR_EVENT: &str = "event: error\ndata:";
 
-/// Passes whole lines on, with U+FFFD for invalid bytes, limits the size of events, and turns `error:` lines into events.
+/// Passes on whole lines of an event stream: replaces invalid UTF-8 by U+FFFD, limits the size of events, and turns
+/// `error:` lines into events.
 #[derive(Default)]
 pub(super) struct Guard {
     /// The bytes of an incomplete line.
     line: Vec<u8>,
     started: bool,
-    /// Bytes of the current event.
+    /// Number of bytes of the current event.
     event: usize,
     /// `true` if the last line ended in CR.
     cr: bool,
 }
 
 impl Guard {
-    /// Takes bytes and returns the lines that are complete now.
+    /// Adds bytes and returns the lines that are complete now.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<String, ModelError> {
         let mut text = String::with_capacity(self.line.len() + bytes.len());
         let mut rest = bytes;
@@ -52,14 +53,15 @@ impl Guard {
         }
     }
 
-    /// Returns the rest of the text and the end of the last event, even if the endpoint did not send one.
+    /// Returns the last line and the blank line that ends the last event, even if the endpoint did not send them.
     pub(super) fn finish(&mut self) -> String {
         let mut text = String::new();
         self.end_line(&mut text);
         text + "\n\n"
     }
 
-    /// Appends the line. The non-standard field is replaced by standard ones, and a byte-order mark dropped.
+    /// Appends the buffered line to `text`. An `error:` field is replaced by standard fields, and a byte-order mark
+    /// dropped.
     fn end_line(&mut self, text: &mut String) {
         let line = String::from_utf8_lossy(&self.line);
         let mark = if std::mem::replace(&mut self.started, true) { None } else { line.strip_prefix('\u{feff}') };

@@ -9,10 +9,10 @@ use crate::model::{ModelError, Request};
 use crate::secrets::shown_url;
 
 impl EndpointInner {
-    /// Returns the forms to try for a request, the best first; empty if it has no constraint.
+    /// Returns the forms of constraint to try for a request, the best first; empty if it has no constraint.
     ///
     /// # Errors
-    /// [`ModelError::Unconstrained`] if a structure is required and the endpoint supports no form.
+    /// [`ModelError::Unconstrained`] if the constraint is required and the endpoint supports no form of it.
     pub(super) async fn forms(&self, model: &str, request: &Request) -> Result<Vec<Form>, ModelError> {
         let Some(constraint) = &request.constraint else { return Ok(Vec::new()) };
         let server = self.server().await;
@@ -34,8 +34,8 @@ impl EndpointInner {
         ModelError::Unconstrained { url: shown_url(self.chat.as_str()), message: message.to_owned() }
     }
 
-    /// Returns the server that runs the models. If nothing is known about it yet, it requests the list of models, once,
-    /// and again if there was no answer.
+    /// Returns the server that runs the models, `None` if it is unknown. If nothing is known about it yet, it requests
+    /// the list of models, once, and again if there was no answer.
     async fn server(&self) -> Option<ServerKind> {
         if let Some(known) = self.known_server() {
             return Some(known);
@@ -44,7 +44,7 @@ impl EndpointInner {
         self.known_server()
     }
 
-    /// Returns the server that runs the models, if it is known: by the host, or by what it reported.
+    /// Returns the server that runs the models if its host or an earlier response identifies it, else `None`.
     pub(super) fn known_server(&self) -> Option<ServerKind> {
         ServerKind::of_host(&self.chat).or_else(|| {
             let learned = self.learned();
@@ -53,7 +53,7 @@ impl EndpointInner {
         })
     }
 
-    /// Records the forms of a request that was answered: those in `refused` were refused, `took` was accepted.
+    /// Records which forms of the constraint a model refused, and which one it accepted (`took`).
     pub(super) fn learn_forms(&self, model: &str, constraint: &Constraint, refused: &[Form], took: Option<Form>) {
         let server = self.known_server();
         let mut learned = self.learned();

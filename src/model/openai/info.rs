@@ -8,19 +8,20 @@ use crate::message::Reads;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ModelInfo {
-    /// The name to ask for.
+    /// The model's name in requests.
     pub id: String,
-    /// Limit on the tokens of prompt and answer together. vLLM reports `max_model_len`, OpenRouter `context_length`,
-    /// llama.cpp `meta.n_ctx`; a local server reports the loaded context at paths of its own
+    /// Maximum number of tokens of prompt and answer together. vLLM reports `max_model_len`, OpenRouter
+    /// `context_length`, llama.cpp `meta.n_ctx`; a local server reports the loaded context at paths of its own
     /// ([`OpenAi::model_info`](crate::OpenAi::model_info)).
     pub context: Option<u64>,
-    /// `true` if requests may carry tools. OpenRouter lists `tools` among a model's `supported_parameters`; LM Studio
-    /// and Mistral report it in `capabilities`.
+    /// `true` if requests may carry native tools. OpenRouter lists `tools` among a model's `supported_parameters`; LM
+    /// Studio and Mistral report it in `capabilities`.
     pub tools: Option<bool>,
     /// `true` if the model reads images. llama.cpp reports it in `/props` (`modalities.vision`), Ollama in
     /// `capabilities` (`vision`), OpenRouter in `architecture.input_modalities`, LM Studio in `type` (`vlm`).
     pub images: Option<bool>,
-    /// `true` if the model reads audio: `modalities.audio`, and `audio` in the other servers' lists.
+    /// `true` if the model reads audio. llama.cpp reports it in `modalities.audio`, other servers as `audio` in their
+    /// lists.
     pub audio: Option<bool>,
     /// Number of parameters. llama.cpp reports `meta.n_params`, Ollama `details.parameter_size`.
     pub parameters: Option<u64>,
@@ -29,7 +30,8 @@ pub struct ModelInfo {
     /// The server's version: llama.cpp reports it in `/props` (`build_info`), Ollama at `/api/version`, vLLM at
     /// `/version`, SGLang at `/get_server_info`.
     pub version: Option<String>,
-    /// The call syntax in its chat template ([`Dialect::of_template`]). llama.cpp returns the template in `/props`.
+    /// The model's native dialect, found in its chat template ([`Dialect::of_template`]). llama.cpp returns the
+    /// template in `/props`.
     pub dialect: Option<Dialect>,
 }
 
@@ -39,7 +41,7 @@ impl ModelInfo {
         Reads::default().with_images(self.images == Some(true)).with_audio(self.audio == Some(true))
     }
 
-    /// Fills the missing properties from `other`.
+    /// Returns these properties, with those that are `None` filled from `other`.
     pub(super) fn or(self, other: ModelInfo) -> ModelInfo {
         ModelInfo {
             id: self.id,

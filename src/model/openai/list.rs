@@ -18,11 +18,11 @@ use crate::model::decode::MAX_EVENT;
 use crate::model::words::message;
 use crate::secrets::shown_url;
 
-/// Longest silence of an endpoint that is asked for its models.
+/// Maximum time to wait for the endpoint's list of models without receiving data.
 pub const LIST_TIMEOUT: Duration = Duration::from_secs(15);
 
 impl EndpointInner {
-    /// Requests the current list of models.
+    /// Requests the list of models from the endpoint, and remembers it.
     pub(super) async fn list_models(&self) -> Result<Vec<ModelInfo>, ModelError> {
         let models = self.list_models_at(&self.models).await;
         match &models {
@@ -36,7 +36,7 @@ impl EndpointInner {
         models
     }
 
-    /// Returns the last list of models, and requests it if there is none yet.
+    /// Returns the remembered list of models, and requests it if there is none yet.
     pub(super) async fn listed(&self) -> Vec<ModelInfo> {
         let known = self.learned().listed.clone();
         match known {
@@ -104,7 +104,7 @@ impl EndpointInner {
     }
 }
 
-/// Reads a model of the list; `None` for an item without a name.
+/// Reads one item of the list of models; `None` if it has no name.
 fn info(item: &Value) -> Option<ModelInfo> {
     let id = item.as_str().or_else(|| ["id", "name"].iter().find_map(|key| item.get(key)?.as_str()))?;
     let number = |place: &&str| item.pointer(place)?.as_u64();
@@ -116,19 +116,21 @@ fn info(item: &Value) -> Option<ModelInfo> {
     Some(ModelInfo { id: id.to_owned(), context, tools, images, audio, parameters, server, ..ModelInfo::default() })
 }
 
-/// Returns whether a model reads images or sound (`medium`), if its entry says so.
+/// Returns `true` if a model reads the medium (`image` or `audio`), `false` if not, `None` if its entry does not say
+/// so.
 fn takes(item: &Value, medium: &str) -> Option<bool> {
     let word = if medium == "image" { "vision" } else { medium };
     declared(item, ("/architecture/input_modalities", medium), &[word], word)
 }
 
-/// Returns whether a model calls tools, if its entry says so.
+/// Returns `true` if a model supports native tools, `false` if not, `None` if its entry does not say so.
 fn tools(item: &Value) -> Option<bool> {
     // LM Studio lists `tool_use`, Ollama `tools`.
     declared(item, ("/supported_parameters", "tools"), &["tool_use", "tools"], "function_calling")
 }
 
-/// Returns whether a model has a capability: by a complete list at a place, or by its capabilities as names or as flags.
+/// Returns `true` if a model has a capability: by a list at the JSON Pointer `place`, or by its capabilities as names
+/// or flags.
 fn declared(item: &Value, (place, own): (&str, &str), names: &[&str], flag: &str) -> Option<bool> {
     if let Some(all) = item.pointer(place).and_then(Value::as_array) {
         return Some(all.iter().any(|one| one == own));

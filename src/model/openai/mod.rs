@@ -62,18 +62,18 @@ pub use trace::Tracer;
 /// Time limit of a TCP and TLS connection attempt, unless configured otherwise.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Longest silence of the endpoint, unless configured otherwise. A local server may load a model and read a long prompt
-/// before its first byte.
+/// Maximum time without data from the endpoint, unless configured otherwise. A local server may load a model and read a
+/// long prompt before its first byte.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Further attempts after the first, unless configured otherwise.
+/// Number of attempts after the first, unless configured otherwise.
 pub const RETRIES: u32 = 2;
 
-/// Longest wait before the second attempt, unless configured otherwise or the endpoint sends `Retry-After`; each
-/// further one is twice as long as the previous one. The actual wait is random, between half of that and all of it.
+/// Maximum wait before the second attempt, unless configured otherwise or the endpoint sends `Retry-After`; it doubles
+/// with each further attempt. The actual wait is random, between half of the maximum and all of it.
 pub const BACKOFF: Duration = Duration::from_millis(500);
 
-/// Longest `Retry-After` (seconds or a date) that is waited for; a longer one is reported as an error at once.
+/// Maximum `Retry-After` (seconds or a date) that is waited for; a longer one is reported as an error at once.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// A model on an endpoint with `/chat/completions`: LM Studio, Ollama, llama.cpp, vLLM, DeepSeek's API and others.
@@ -84,8 +84,8 @@ pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 /// connection, and the endpoint stops.
 ///
 /// An answer is constrained to the structure in the request, in a form that the endpoint supports. The forms are known
-/// from its host and its list of models, and a refusal is remembered: the request is then sent in the next form, at
-/// last in none, or fails if the structure is required. docs/models.md has the forms.
+/// from its host and its list of models, and a refusal is remembered: the request is then sent in the next form, and
+/// finally without a constraint; if the constraint is required, it fails instead. docs/models.md has the forms.
 ///
 /// Tools are sent if the request has them. Calls that an endpoint puts into `tool_calls`, requested or not, become
 /// [`ModelEvent::Call`].
@@ -106,44 +106,44 @@ struct EndpointInner {
     idle: Duration,
     retries: u32,
     backoff: Duration,
-    /// Headers of every request.
+    /// Headers that are sent with every request.
     headers: HeaderMap,
     /// Values that must not appear in a message or a trace.
     secrets: Secrets,
     trace: Option<Tracer>,
-    /// `true` if fields of the chunks that no event contains are passed on.
+    /// `true` if top-level fields of the chunks that no other event contains are reported ([`ModelEvent::Fields`]).
     fields: bool,
-    /// The store of trials, if native calls are tried before they are relied on.
+    /// The store of trial results; `None` if native calls are not tried before they are used.
     trials: Option<Arc<dyn NativeTrials>>,
-    /// Shared by all clients of the endpoint.
+    /// Knowledge about the endpoint, shared by all clients of it.
     learned: Arc<Mutex<EndpointKnowledge>>,
 }
 
-/// Knowledge about an endpoint's models.
+/// Properties of an endpoint and its models that were requested from it or learned from its refusals.
 #[derive(Default)]
 struct EndpointKnowledge {
-    /// `true` if requests may carry tools, as far as the endpoint reports it, by model.
+    /// `true` if requests may carry tools, `false` if not, `None` if that is unknown; by model.
     tools: HashMap<String, Option<bool>>,
-    /// The properties that the endpoint reports for its models.
+    /// The properties that the endpoint reports for its models, by model.
     info: HashMap<String, ModelInfo>,
-    /// Running requests for the properties of models.
+    /// Running requests for the properties of models, by model.
     asked: HashMap<String, WeakShared<BoxFuture<'static, Option<ModelInfo>>>>,
-    /// Running trials of models' native calls.
+    /// Running trials of native calls, by model.
     trying: HashMap<String, WeakShared<BoxFuture<'static, Option<bool>>>>,
-    /// The URL of requests for answers, if the base URL lacks the endpoint's `/v1`.
+    /// The corrected URL of chat requests, if the base URL lacked the endpoint's `/v1`.
     chat: Option<Url>,
-    /// The last list of models; empty if the endpoint has no list.
+    /// The last list of models; empty if the endpoint has no list, `None` if it was not requested.
     listed: Option<Vec<ModelInfo>>,
     /// Models that accepted a request with tools.
     took: HashSet<String>,
-    /// The restrictions of requests to its models.
+    /// The restrictions that the endpoint has for requests, by model.
     terms: HashMap<String, Terms>,
-    /// The forms in which answers can be constrained to a structure.
+    /// The forms of constraints that the endpoint accepts or refuses.
     forms: form::Forms,
 }
 
 impl EndpointInner {
-    /// Returns the URL of requests for answers.
+    /// Returns the URL of chat requests, corrected if the base URL lacked `/v1`.
     fn chat(&self) -> Url {
         self.learned().chat.clone().unwrap_or_else(|| self.chat.clone())
     }
@@ -154,7 +154,7 @@ impl EndpointInner {
     }
 }
 
-/// Options of an [`OpenAi`], in any order.
+/// Builder of an [`OpenAi`] client; its options may be set in any order.
 #[derive(Clone)]
 #[must_use]
 pub struct OpenAiBuilder {
@@ -183,7 +183,7 @@ impl OpenAi {
         OpenAi::builder(base_url, model).build()
     }
 
-    /// Returns options of a client for the model `model` of the endpoint at `base_url`.
+    /// Returns a builder of a client for the model `model` of the endpoint at `base_url`.
     pub fn builder(base_url: impl Into<String>, model: impl Into<String>) -> OpenAiBuilder {
         OpenAiBuilder {
             base_url: base_url.into(),
@@ -202,7 +202,7 @@ impl OpenAi {
         }
     }
 
-    /// Returns the model's name.
+    /// Returns the name of the client's model.
     pub fn model(&self) -> &str {
         &self.inner.model
     }
@@ -220,8 +220,8 @@ impl OpenAi {
         OpenAi { inner: Arc::new(EndpointInner { trace: Some(tracer), ..(*self.inner).clone() }) }
     }
 
-    /// Returns a client for one request of another program: with its body, its headers, which are sent with every
-    /// request for it, and its number of retries. Fields that no event contains are passed on.
+    /// Returns a client that sends one request on behalf of another program: with that program's body, headers (for
+    /// every HTTP request that it needs) and number of retries. It reports [`ModelEvent::Fields`].
     ///
     /// # Errors
     /// A header cannot be sent.
@@ -251,19 +251,19 @@ impl OpenAi {
         self.inner.list_models().await
     }
 
-    /// Returns the listed model of this name, or the only one in the list; it is requested once, in at most
-    /// [`PROBE_TIMEOUT`].
+    /// Returns the listed model of this name, or the only one in the list, else `None`. The list is requested once, in
+    /// at most [`PROBE_TIMEOUT`].
     pub async fn listed_model(&self, model: &str) -> Option<ModelInfo> {
         self.inner.listed_model(model).await
     }
 
-    /// Corrects the URL of requests if the base URL lacks `/v1` and models are listed there, and returns the corrected
-    /// base URL, with its secrets. An answer with status 404 does the same.
+    /// Corrects the URL of requests if the base URL lacks `/v1` and models are listed there. Returns the corrected base
+    /// URL, with its secrets; `None` if nothing was corrected. A chat response with status 404 corrects it, too.
     pub async fn add_v1(&self) -> Option<String> {
         self.inner.add_v1().await.map(Url::into)
     }
 
-    /// Returns the version of the server that runs the model, if it was asked for and reported.
+    /// Returns the version of the server that runs the model, if it was requested before and reported.
     pub fn known_version(&self, model: &str) -> Option<String> {
         self.inner.learned().info.get(model)?.version.clone()
     }
@@ -304,8 +304,8 @@ impl Model for OpenAi {
         stream::select(told.map(|progress| Ok(ModelEvent::Progress(progress))), answer.flatten()).boxed()
     }
 
-    /// As [`model_info`](OpenAi::model_info) reports and as [trials](OpenAiBuilder::native_trials) found. A refusal of
-    /// tools is remembered, too.
+    /// Returns what [`model_info`](OpenAi::model_info) reports and [trials](OpenAiBuilder::native_trials) found. A
+    /// refusal of tools is remembered, too.
     fn native_tools(&self, model: Option<&str>) -> BoxFuture<'static, Option<bool>> {
         let inner = self.inner.clone();
         let model = model.unwrap_or(&inner.model).to_owned();
@@ -330,7 +330,7 @@ impl Model for OpenAi {
         }
     }
 
-    /// As [`model_info`](OpenAi::model_info) reports.
+    /// Returns the context that [`model_info`](OpenAi::model_info) reports, with a remedy for the server.
     fn context_window(&self, model: Option<&str>) -> BoxFuture<'static, Option<ContextWindow>> {
         let inner = self.inner.clone();
         let model = model.unwrap_or(&inner.model).to_owned();
@@ -344,21 +344,21 @@ impl Model for OpenAi {
 }
 
 impl OpenAiBuilder {
-    /// Sets the API key, sent as a bearer token. It appears in no message.
+    /// Sets the API key, which is sent as a bearer token. It appears in no error message and no trace.
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.api_key = Some(key.into());
         self
     }
 
-    /// Adds a header to every request, or replaces one, even the key's `Authorization`. Its value appears in no
-    /// message. For a single request see [`Request::with_header`].
+    /// Adds a header to every request, or replaces one, even the key's `Authorization`. Its value appears in no error
+    /// message and no trace. For a single request see [`Request::with_header`].
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// Adds a field to the request's body, or replaces one; `null` removes one, such as `stream_options` for an
-    /// endpoint that refuses it.
+    /// Adds a field to the request's body, or replaces one; the value `null` removes a field, such as `stream_options`
+    /// for an endpoint that refuses it.
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.parameters.insert(name.into(), value.into());
         self
@@ -384,8 +384,7 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sets the longest silence of the endpoint, before and within an answer.
-    /// Default [`IDLE_TIMEOUT`].
+    /// Sets the maximum time without data from the endpoint, before and within an answer. Default [`IDLE_TIMEOUT`].
     pub fn idle_timeout(mut self, limit: Duration) -> Self {
         self.idle = limit;
         self
@@ -397,21 +396,21 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sets the longest wait before the second attempt. Default [`BACKOFF`].
+    /// Sets the maximum wait before the second attempt. Default [`BACKOFF`].
     pub fn backoff(mut self, wait: Duration) -> Self {
         self.backoff = wait;
         self
     }
 
-    /// Tries native calls before they are relied on ([`Model::native_tools`]). If the endpoint reports that the model
+    /// Tries native calls before they are used ([`Model::native_tools`]). If the endpoint reports that the model
     /// accepts tools, and reports its own version, a trial requests one call and an answer that uses its result: two
-    /// requests of at most 1,024 tokens each. The result is kept in `kept`; without this option nothing is tried.
+    /// requests of at most 1,024 tokens each. The result is stored in `kept`. Without this option nothing is tried.
     pub fn native_trials(mut self, kept: Arc<dyn NativeTrials>) -> Self {
         self.trials = Some(kept);
         self
     }
 
-    /// Records all traffic, without secrets.
+    /// Records all HTTP traffic with `tracer`, without secrets.
     pub fn trace(mut self, tracer: Tracer) -> Self {
         self.trace = Some(tracer);
         self
@@ -472,7 +471,7 @@ fn bad(message: impl Into<String>, source: impl std::error::Error + Send + Sync 
     ClientError::new(message, Some(Cause::new(source)))
 }
 
-/// Adds headers to a map; one of the same name is replaced.
+/// Adds headers to a map, replacing those with the same name; an error if a name or value is not valid in HTTP.
 fn insert(map: &mut HeaderMap, headers: &[(String, String)]) -> Result<(), ClientError> {
     for (name, value) in headers {
         let value = HeaderValue::from_str(value.trim()).map_err(|e| {

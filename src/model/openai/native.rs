@@ -11,44 +11,45 @@ use crate::model::{Model, ModelError, ModelEvent, NativeFault, Request};
 use crate::tools::{Catalog, Tool};
 use crate::wire::ToolDefinition;
 
-/// The question of a trial.
+/// The user's question in a trial of native calls.
 pub const TRIAL_QUESTION: &str = "How is the weather in Oslo? Call the tool get_weather for it.";
 
-/// The argument of the expected call, its result, and the parts of the result that the answer must contain.
+/// The argument of the expected call. `RESULT` is its result, `SAID` the parts of the result one of which the answer
+/// must contain.
 const CITY: &str = "Oslo";
 const RESULT: &str = "13 degrees, rain";
 const SAID: [&str; 2] = ["13", "rain"];
 
-/// Time limit for both answers: a model may have to be loaded first.
+/// Time limit of a trial, for both answers: a model may have to be loaded first.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Limit on the tokens of each answer, reasoning included.
+/// Maximum number of tokens of each answer, reasoning included.
 const TOKENS: u32 = 1_024;
 
-/// A store of trial results: the models whose native calls work, by the version of their server, so that each is tried
-/// once. Both functions are called while an answer is waited for, so they must be fast.
+/// A store of trial results by model and version of its server, so that each pair is tried once. Both functions are
+/// called while an answer is waited for, so they must be fast.
 pub trait NativeTrials: Send + Sync {
-    /// Returns an earlier result: `Some(None)` if the calls work.
+    /// Returns a stored result: `Some(None)` if native calls work, `Some(fault)` if not, `None` if none is stored.
     fn known(&self, model: &str, version: &str) -> Option<Option<NativeFault>>;
 
-    /// Stores a result; `None` if the calls work.
+    /// Stores a trial result: `None` if native calls work, else the fault.
     fn keep(&self, model: &str, version: &str, fault: Option<NativeFault>);
 }
 
-/// An answer to a request that carried a tool.
+/// A model's answer to a request of a trial, which carried a tool.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct NativeAnswer {
-    /// The text, without reasoning.
+    /// The text of the answer, without reasoning.
     pub text: String,
-    /// The calls in the API's field for calls.
+    /// The native calls of the answer.
     pub calls: Vec<NativeCall>,
     /// The reason why the answer ended.
     pub end: FinishReason,
 }
 
 impl NativeAnswer {
-    /// Requests a call of [`trial_tool`].
+    /// Sends a request whose answer should be a call of [`trial_tool`].
     ///
     /// # Errors
     /// Those of the model, and an answer that was cut off.
@@ -56,7 +57,7 @@ impl NativeAnswer {
         ask(model, name, tokens, question()).await
     }
 
-    /// Requests an answer after a call of [`trial_tool`] and its result.
+    /// Sends a request that contains a call of [`trial_tool`] and its result, and returns the answer.
     ///
     /// # Errors
     /// Those of the model, and an answer that was cut off.
@@ -69,7 +70,7 @@ impl NativeAnswer {
         ask(model, name, tokens, messages).await
     }
 
-    /// Returns `true` if the answer is exactly the requested call.
+    /// Returns `true` if the answer is exactly the expected call.
     pub fn is_the_call(&self) -> bool {
         let is_city = |call: &NativeCall| {
             let arguments: Result<Value, _> = serde_json::from_str(&call.arguments);
@@ -78,14 +79,14 @@ impl NativeAnswer {
         matches!(&*self.calls, [call] if call.name == "get_weather" && is_city(call))
     }
 
-    /// Returns `true` if the answer uses the result.
+    /// Returns `true` if the answer uses the result of the call.
     pub fn is_the_answer(&self) -> bool {
         let text = self.text.to_lowercase();
         self.calls.is_empty() && SAID.iter().any(|said| text.contains(said))
     }
 }
 
-/// Returns the tool that a trial offers.
+/// Returns the tool that a trial of native calls offers.
 pub fn trial_tool() -> Tool {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     Tool::new("get_weather").with_description("Tells the weather of a city.").with_schema(schema)
@@ -121,8 +122,8 @@ async fn ask(
     if is_over { Ok(answer) } else { Err(ModelError::cut_off("the answer was cut off")) }
 }
 
-/// Tries a call and its result, and returns the fault, `Some(None)` if both came. `None` if it is unclear: an answer was
-/// cut off or came too late, or the endpoint failed for another reason.
+/// Tries a call and an answer to its result. Returns the fault, `Some(None)` if both worked, `None` if that is unclear:
+/// an answer was cut off or came too late, or the endpoint failed for another reason.
 pub(super) async fn tried(model: &(impl Model + ?Sized), name: &str) -> Option<Option<NativeFault>> {
     tokio::time::timeout(LIMIT, both(model, name)).await.unwrap_or(None)
 }
@@ -143,7 +144,7 @@ async fn both(model: &(impl Model + ?Sized), name: &str) -> Option<Option<Native
     }
 }
 
-/// Converts an error. One with another cause says nothing about tools.
+/// Returns [`NativeFault::Failed`] if the error is about tools, `None` if it has another cause.
 fn failed(error: &ModelError) -> Option<Option<NativeFault>> {
     let is_at_tools = error.refuses_tools() || ServerFault::told_by(&error.to_string()).is_some();
     is_at_tools.then_some(Some(NativeFault::Failed))

@@ -29,53 +29,53 @@ use crate::secrets::Secrets;
 use crate::secrets::shown_url;
 use crate::spans;
 
-/// Limit on the bytes of a refusal that are read, and on the time for that.
+/// Maximum number of bytes of a refusal that are read; `REFUSAL_TIME` is the maximum time for that.
 const MAX_REFUSAL: usize = 64 << 10;
 const REFUSAL_TIME: Duration = Duration::from_secs(5);
 
-/// Limit on the models that an error lists.
+/// Maximum number of models that an error message lists.
 const MAX_NAMES: usize = 10;
 
 /// Pause between two requests to a server that loads its model.
 const LOADING_PAUSE: Duration = Duration::from_millis(500);
 
-/// Number of alternative tokens that are requested from llama.cpp, which has no limit: each costs some sixty bytes per
-/// token.
+/// Number of alternative tokens that are requested from llama.cpp, which has no limit. Each alternative costs some
+/// sixty bytes for each token of the answer.
 const MANY_ALTERNATIVES: u32 = 100;
 
-/// The number for llama.cpp if its grammar constrains the answer to calls: the likeliest token that can begin one is
-/// listed in any case, and each token of the call costs as much.
+/// Number of alternative tokens that are requested from llama.cpp if its grammar constrains the answer to calls: the
+/// likeliest token that can begin a call is listed in any case, and all tokens of the call get as many alternatives.
 const HELD_ALTERNATIVES: u32 = 8;
 
-/// Receives the progress before the answer.
+/// Channel that receives the progress before the answer.
 pub(super) type Tell = mpsc::UnboundedSender<Progress>;
 
-/// Forms of a structure that the endpoint refused, and its message about the first.
+/// Forms of the constraint that the endpoint refused, and its message about the first one.
 #[derive(Default)]
 struct RefusedForms {
     forms: Vec<Form>,
     message: Option<String>,
 }
 
-/// A failed attempt, and the time of the next one, if any.
+/// A failed attempt to send a request, and the time of the next attempt, `None` if there is none.
 struct FailedAttempt {
     error: ModelError,
     again: Option<RetryTime>,
 }
 
 enum RetryTime {
-    /// At once, since the URL was corrected.
+    /// Retry at once, since the URL was corrected.
     Now,
-    /// After the usual wait.
+    /// Retry after the usual wait.
     Later,
-    /// After this time, which the endpoint requested.
+    /// Retry after this time, which the endpoint requested (`Retry-After`).
     After(Duration),
-    /// Once the server has loaded its model.
+    /// Retry once the server has loaded its model.
     Loaded,
 }
 
 impl EndpointInner {
-    /// Sends the request until it is answered or finally refused. Progress before that is sent to `tell`.
+    /// Sends the request until it is answered or finally refused. Progress before the answer is sent to `tell`.
     pub(super) async fn open(&self, request: &Request, tell: &Tell) -> Result<ModelEvents, ModelError> {
         let model = request.model.as_deref().unwrap_or(&self.model);
         let has_tools = !request.tools.is_empty();
@@ -202,7 +202,7 @@ impl EndpointInner {
         if response.status().is_success() { Ok(response) } else { Err(self.refused(response).await) }
     }
 
-    /// Sends a request, and records it if there is a trace.
+    /// Sends an HTTP request, and records it if there is a trace.
     pub(super) async fn send(&self, request: RequestBuilder) -> reqwest::Result<Response> {
         let mut request = request.build()?;
         for (name, value) in &self.headers {
@@ -216,7 +216,7 @@ impl EndpointInner {
         Ok(Response::new(sent?, exchange))
     }
 
-    /// Returns the error of a request without an answer; for `is_plain` see [`is_plain`].
+    /// Returns the error for a request that got no response. `is_plain`: the server speaks plain HTTP ([`is_plain`]).
     pub(super) fn not_sent(&self, url: &Url, error: reqwest::Error, is_plain: bool) -> ModelError {
         let (local, url, cause) = (is_local(url), shown_url(url.as_str()), cause(&error));
         let plain = self.hide(plain(&error));
@@ -353,8 +353,8 @@ impl EndpointInner {
         }
     }
 
-    /// Returns the number of alternative tokens to request, if the request wants them and the endpoint is not known to
-    /// refuse them.
+    /// Returns the number of alternative tokens to request; `None` if the request wants none or the endpoint refuses
+    /// them.
     fn alternatives(&self, request: &Request, terms: Terms) -> Option<u32> {
         let held = request.constraint.as_ref().filter(|held| held.grammar.is_some()).map(|held| held.of);
         let is_asked = request.alternatives && !terms.no_alternatives;
@@ -379,7 +379,7 @@ fn known(models: &[ModelInfo]) -> String {
     }
 }
 
-/// Returns `true` if the server does not speak TLS, by the messages of rustls and OpenSSL.
+/// Returns `true` if the error message of rustls or OpenSSL shows that the server does not speak TLS.
 fn is_no_tls(cause: &str) -> bool {
     ["InvalidContentType", "corrupt message", "wrong version number"].iter().any(|words| cause.contains(words))
 }
@@ -400,7 +400,7 @@ pub(super) async fn is_plain(url: &Url, error: &reqwest::Error) -> bool {
     }
 }
 
-/// Returns the remedy for an answer that redirects and says where to.
+/// Returns the remedy for a response that redirects to a URL, `None` for any other response.
 pub(super) fn redirect_target(response: &Response, from: &Url) -> Option<String> {
     let location = response.headers().get(LOCATION).filter(|_| response.status().is_redirection())?;
     let mut to = from.join(location.to_str().ok()?).ok()?;
@@ -409,8 +409,8 @@ pub(super) fn redirect_target(response: &Response, from: &Url) -> Option<String>
     Some(format!("it redirects to {}: write the final URL", line(&shown_url(to.as_str()))))
 }
 
-/// Returns `true` if a connection was closed before the first byte of an answer. A server may have closed a connection
-/// that was kept since the last request, so the request is sent once more, over a new one.
+/// Returns `true` if a connection was closed before the first byte of a response. The server may have closed a
+/// connection that was idle since the last request, so the request is sent once more, over a new one.
 pub fn is_stale(error: &reqwest::Error) -> bool {
     const GONE: [&str; 4] = ["connection reset", "broken pipe", "channel closed", "connection was not ready"];
     let cause = Cause::chain(error).to_lowercase();
@@ -419,26 +419,26 @@ pub fn is_stale(error: &reqwest::Error) -> bool {
     is_gone && !error.is_connect() && !error.is_timeout()
 }
 
-/// Returns `true` if the server does not speak HTTP, by hyper's messages. They also occur if it speaks first, as mail
-/// servers do; the last one if it did so before the request began.
+/// Returns `true` if hyper's error message shows that the server does not speak HTTP. The message also occurs if the
+/// server speaks first, as mail servers do (`connection was not ready` if it did so before the request began).
 fn is_no_http(cause: &str) -> bool {
     const WORDS: [&str; 4] =
         ["invalid HTTP", "invalid header", "received unexpected message", "connection was not ready"];
     WORDS.iter().any(|words| cause.contains(words))
 }
 
-/// Returns `true` if the server accepted the request and closed the connection: it crashed, or it cannot read HTTP and
-/// hangs up.
+/// Returns `true` if the server accepted the request and closed the connection: it crashed, or it does not speak HTTP.
 fn hung_up(cause: &str) -> bool {
     cause.contains("connection closed before message completed")
 }
 
-/// Returns `true` if the server is up but its model is not loaded yet: llama.cpp answers 503 and `Loading model`.
+/// Returns `true` if the response shows that the server has not loaded its model yet: llama.cpp answers 503 and
+/// `Loading model`.
 pub(super) fn loads_its_model(status: StatusCode, words: &str) -> bool {
     status == StatusCode::SERVICE_UNAVAILABLE && words.to_lowercase().contains("loading model")
 }
 
-/// Returns `true` if the URL is on this machine.
+/// Returns `true` if the host of the URL is the local machine.
 pub(super) fn is_local(url: &Url) -> bool {
     matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]" | "0.0.0.0"))
 }

@@ -18,17 +18,18 @@ use super::{EndpointInner, OpenAi};
 use crate::dialect::{Dialect, parameters_in_name};
 use crate::model::decode::MAX_EVENT;
 
-/// Time limit for all questions together. None of them makes the endpoint load a model.
+/// Time limit for all requests of a probe together. None of them makes the endpoint load a model.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Time limit for each question: the other answers are used if one is missing.
+/// Time limit for each request of a probe: the other responses are used if one is missing.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// There was no answer to the probe.
+/// The error of a probe request that got no response.
 struct ProbeError;
 
 impl EndpointInner {
-    /// Returns `true` if requests to `model` may carry tools, as far as the endpoint reports it.
+    /// Returns `true` if requests to `model` may carry tools, `false` if not, `None` if the endpoint does not report
+    /// it.
     pub(super) async fn native_tools(self: &Arc<Self>, model: &str) -> Option<bool> {
         if let Some(known) = self.learned().tools.get(model) {
             return *known;
@@ -42,8 +43,8 @@ impl EndpointInner {
         said
     }
 
-    /// Returns `true` if native calls of a model work with this version of its server, as a trial found. Concurrent
-    /// callers share one trial.
+    /// Returns `true` if native calls of a model work with this version of its server, or if a trial gave no clear
+    /// result. Concurrent callers share one trial.
     async fn tried(self: &Arc<Self>, model: &str, version: String) -> Option<bool> {
         let Some(kept) = self.trials.clone() else { return Some(true) };
         if let Some(fault) = kept.known(model, &version) {
@@ -70,8 +71,9 @@ impl EndpointInner {
         trial.await
     }
 
-    /// Returns the properties that the endpoint reports for `model`. They are requested once per model, and concurrent
-    /// callers share the request; it is repeated if there was no answer, since the server may not have been up yet.
+    /// Returns the properties that the endpoint reports for `model`, `None` if it does not answer. They are requested
+    /// once per model, and concurrent callers share the request; it is repeated if there was no answer, since the
+    /// server may not have been up yet.
     pub(super) async fn model_info(self: &Arc<Self>, model: &str) -> Option<ModelInfo> {
         let asked = {
             let mut learned = self.learned();
@@ -102,7 +104,7 @@ impl EndpointInner {
         said
     }
 
-    /// Returns the listed model of this name, or the only one in the list.
+    /// Returns the listed model of this name, or the only one in the list; `None` if there is neither.
     pub(super) async fn listed_model(&self, model: &str) -> Option<ModelInfo> {
         let mut listed = tokio::time::timeout(PROBE_TIMEOUT, self.listed()).await.ok()?;
         match listed.iter().position(|info| info.id == model) {
@@ -112,9 +114,10 @@ impl EndpointInner {
         }
     }
 
-    /// Asks the standard list first, unless the server is on this machine; then Ollama, LM Studio and llama.cpp, at
-    /// their own paths. On this machine the list comes last, because of those three only llama.cpp's has more
-    /// information. Finally it asks for the version, if the list indicates vLLM or SGLang.
+    /// Requests the properties of a model. The standard list of models comes first, unless the server is on this
+    /// machine; then the paths of Ollama, LM Studio and llama.cpp. On this machine the list comes last, because of
+    /// those three only llama.cpp's has more information. Finally the version is requested, if the list indicates vLLM
+    /// or SGLang.
     async fn probe(&self, model: &str) -> Result<ModelInfo, ProbeError> {
         let local = is_local(&self.chat);
         let listed = if local { Vec::new() } else { self.listed().await };
@@ -167,7 +170,7 @@ impl EndpointInner {
         Ok(info)
     }
 
-    /// Returns the JSON of an answer that arrives in time; `None` if it is not JSON.
+    /// Returns the JSON of a response that arrives in time; `None` if it is not JSON or reports an error.
     async fn answer(&self, request: RequestBuilder) -> Result<Option<Value>, ProbeError> {
         tokio::time::timeout(ANSWER_TIMEOUT, self.answer_to(request)).await.unwrap_or(Err(ProbeError))
     }
@@ -193,8 +196,8 @@ impl EndpointInner {
         self.learned().took.insert(model.to_owned());
     }
 
-    /// Records that the endpoint refuses tools for this model. If it accepted some before, only this request was at
-    /// fault.
+    /// Records that the endpoint refuses tools for this model. If it accepted tools before, nothing is recorded: only
+    /// this request was at fault.
     pub(super) fn refused_tools(&self, model: &str) {
         let mut learned = self.learned();
         if !learned.took.contains(model) {
@@ -203,8 +206,8 @@ impl EndpointInner {
     }
 }
 
-/// Returns the server's URL without `/v1/chat/completions`; `None` for another path, such as that of a service for many
-/// endpoints.
+/// Returns the server's URL without `/v1/chat/completions`; `None` if the path ends otherwise, as for a service with
+/// many endpoints.
 fn root(chat: &Url) -> Option<Url> {
     let mut url = chat.clone();
     let path = chat.path().strip_suffix("/v1/chat/completions")?.to_owned();
@@ -212,7 +215,7 @@ fn root(chat: &Url) -> Option<Url> {
     Some(url)
 }
 
-/// Returns the path at which a server that its list identifies reports its version: vLLM
+/// Returns the path at which a server reports its version if it was recognised by its list of models, else `None`: vLLM
 /// (`vllm/entrypoints/serve/instrumentator`), SGLang (`sglang/srt/entrypoints/http_server.py`).
 fn version_path(server: ServerKind) -> Option<&'static str> {
     match server {
@@ -222,7 +225,7 @@ fn version_path(server: ServerKind) -> Option<&'static str> {
     }
 }
 
-/// Reads `/api/show`: `capabilities` contains `tools` (Ollama 0.6.4 and later,
+/// Reads Ollama's `/api/show`: `capabilities` contains `tools` (Ollama 0.6.4 and later,
 /// docs.ollama.com/api-reference/show-model-details), `parameters` has the Modelfile's `num_ctx`, one line each.
 /// `/api/ps` has the `context_length` of loaded models. The context length in `model_info` is that of the model's
 /// training, not the configured one.
@@ -253,9 +256,9 @@ fn of_ollama(show: &Value, loaded: Option<&Value>, model: &str) -> ModelInfo {
     }
 }
 
-/// Reads `/api/v0/models`: `capabilities` contains `tool_use`; `loaded_context_length` is the context of a loaded model
-/// (lmstudio.ai/docs/developer/rest/endpoints). A model without `tool_use` gets LM Studio's own prompt for tools, which
-/// is not native calling.
+/// Reads LM Studio's `/api/v0/models`: `capabilities` contains `tool_use`; `loaded_context_length` is the context of a
+/// loaded model (lmstudio.ai/docs/developer/rest/endpoints). A model without `tool_use` gets LM Studio's own prompt for
+/// tools, which is not native calling.
 fn of_lm_studio(list: &Value, model: &str) -> ModelInfo {
     let own = list
         .get("data")
@@ -272,8 +275,8 @@ fn of_lm_studio(list: &Value, model: &str) -> ModelInfo {
     }
 }
 
-/// Reads `/props`: `chat_template_caps`, and the context of one slot in `default_generation_settings` (llama.cpp,
-/// tools/server/README.md). A server that was started without templates reports nothing about tools.
+/// Reads llama.cpp's `/props`: `chat_template_caps`, and the context of one slot in `default_generation_settings`
+/// (tools/server/README.md). A server that was started without templates reports nothing about tools.
 fn of_llama_cpp(props: &Value) -> ModelInfo {
     let caps = props.get("chat_template_caps");
     let can = |key: &str| caps?.get(key).and_then(Value::as_bool);

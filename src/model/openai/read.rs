@@ -17,24 +17,24 @@ use crate::cause::Cause;
 use crate::model::ModelError;
 use crate::model::decode::{Decoder, Item, MAX_EVENT};
 
-/// Time after the finish reason in which the usage and `[DONE]` may follow.
+/// Maximum time after the finish reason in which the usage and `[DONE]` may follow.
 const AFTER_FINISH: Duration = Duration::from_secs(5);
 
-/// Limit on the consecutive bytes of a stream without content: comments and empty events.
+/// Maximum number of consecutive bytes of a stream without content, such as comments and empty events.
 const MAX_QUIET: usize = MAX_EVENT + (1 << 20);
 
-/// The bytes of a body as they arrive.
+/// The reader of a response body, whose bytes it returns as they arrive.
 pub(super) struct Source {
     response: Response,
     idle: Duration,
-    /// Fires when the endpoint has been silent for too long. One timer serves all pieces: resetting it costs a fraction
-    /// of creating one.
+    /// Timer that fires when the endpoint has been silent for too long. One timer serves the whole body: resetting it
+    /// costs a fraction of creating one.
     silent: Pin<Box<Sleep>>,
-    /// Bytes that were read ahead.
+    /// Bytes that were read ahead and not yet returned.
     ahead: Vec<u8>,
 }
 
-/// Wraps an error of a layer below the events.
+/// Creates the error of an answer that was cut off because of an error of a lower layer, such as HTTP.
 fn cut_off(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ModelError {
     let source = Cause::new(error);
     ModelError::CutOff { message: source.to_string(), source: Some(source) }
@@ -64,7 +64,8 @@ impl Source {
         }
     }
 
-    /// Returns the first byte that is neither white space nor part of a byte-order mark, without consuming anything.
+    /// Returns the first byte of the body that is neither white space nor part of a byte-order mark, without consuming
+    /// any.
     pub(super) async fn first(&mut self) -> Result<Option<u8>, ModelError> {
         let mut seen = Vec::new();
         while let Some(bytes) = self.next().await? {
@@ -86,7 +87,7 @@ impl Source {
         Ok(None)
     }
 
-    /// Returns `true` if the body that [`first`](Self::first) has read ahead is `null`.
+    /// Returns `true` if the part of the body that [`first`](Self::first) has read ahead is `null`.
     pub(super) fn is_null(&self) -> bool {
         self.ahead.trim_ascii() == b"null"
     }
@@ -104,7 +105,8 @@ impl Source {
         Ok(all)
     }
 
-    /// Returns the bytes for the parser of events, with the end of the last event added.
+    /// Returns the bytes of the body prepared by [`Guard`] for the parser of server-sent events, with the end of the
+    /// last event added.
     fn guarded(self, quiet: Arc<AtomicUsize>) -> BoxStream<'static, Result<Cursor<String>, ModelError>> {
         // In a box, because a stream moves its state for every piece.
         let state = Some((Box::new((self, Guard::default(), quiet)), None));
@@ -133,7 +135,7 @@ impl Source {
     }
 }
 
-/// Returns the events of a streamed answer.
+/// Returns the model events of a streamed answer.
 pub(super) fn events(source: Source, decoder: Decoder) -> BoxStream<'static, Item> {
     let quiet = Arc::<AtomicUsize>::default();
     let sse = SseByteStream::new(source.guarded(quiet.clone()));
@@ -144,9 +146,9 @@ pub(super) fn events(source: Source, decoder: Decoder) -> BoxStream<'static, Ite
 struct AnswerReader {
     sse: SseByteStream<BoxStream<'static, Result<Cursor<String>, ModelError>>>,
     decoder: Decoder,
-    /// Bytes since the last content.
+    /// Number of bytes since the last content.
     quiet: Arc<AtomicUsize>,
-    /// The answer is complete; until this time, further data is waited for.
+    /// Time until which further data is waited for after the finish reason; `None` before it.
     until: Option<Instant>,
 }
 

@@ -7,8 +7,8 @@ use super::terms::Terms;
 use crate::model::Request;
 use crate::model::request::insert_tools;
 
-/// Returns the body, for `model` if the request has none. `parameters` override everything else, and a `null` removes a
-/// field.
+/// Returns the JSON body of a chat request, for `model` if the request names none. `parameters` override everything
+/// else, and the value `null` removes a field.
 pub(super) fn body(
     model: &str,
     request: &Request,

@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
-/// Reads `Retry-After`: seconds, or a date (RFC 9110, section 10.2.3). A past date means at once; anything else counts
-/// as absent.
+/// Returns the wait that `Retry-After` requests: seconds, or a date (RFC 9110, section 10.2.3). A past date is zero;
+/// `None` for anything else.
 pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse::<f64>() {
@@ -16,13 +16,13 @@ pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     Some(date.duration_since(now).unwrap_or_default())
 }
 
-/// Formats an endpoint's wait for the message of its refusal.
+/// Formats an endpoint's `Retry-After` for the message of its refusal.
 pub(super) fn told(time: Duration) -> String {
     format!("(Retry-After: {} s)", time.as_secs_f64().ceil())
 }
 
-/// Returns a time between half of the wait and all of it, so that clients that were refused together do not return
-/// together. `random` is spread over all of `u64`.
+/// Returns a time between half of the wait and all of it, so that clients that were refused together do not retry
+/// together. `random` is uniformly distributed over all of `u64`.
 pub(super) fn jittered(wait: Duration, random: u64) -> Duration {
     let half = wait / 2;
     half + (wait - half).mul_f64(random as f64 / u64::MAX as f64)

@@ -27,7 +27,7 @@ pub enum ServerKind {
 }
 
 impl ServerKind {
-    /// Returns the way to give its models a longer context, in words that follow "…, or".
+    /// Returns an instruction for giving the server's models a longer context, in words that follow "…, or".
     pub fn longer_context(self) -> &'static str {
         match self {
             ServerKind::LlamaCpp => "start llama-server with a longer context (-c)",
@@ -41,7 +41,7 @@ impl ServerKind {
         }
     }
 
-    /// Returns the service of a URL.
+    /// Returns the service that runs at the host of a URL, `None` if it is unknown.
     pub(super) fn of_host(url: &Url) -> Option<Self> {
         let host = url.host_str()?;
         let is = |domain: &str| host == domain || host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'));
@@ -49,7 +49,7 @@ impl ServerKind {
         known.into_iter().find(|(domain, _)| is(domain)).map(|(_, kind)| kind)
     }
 
-    /// Returns the program that a list of models names as their owner (`owned_by`).
+    /// Returns the server program that a list of models names as their owner (`owned_by`), `None` if it is unknown.
     pub(super) fn of_owner(owner: &str) -> Option<Self> {
         match owner {
             "llamacpp" => Some(ServerKind::LlamaCpp),

@@ -7,28 +7,28 @@ use crate::message::chunk::REASONING_CONTENT;
 use crate::model::said::says;
 use crate::model::{ModelError, Request};
 
-/// The restrictions of an endpoint's model.
+/// The restrictions that an endpoint has for requests to one of its models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Terms {
-    /// Calls must be sent back with the reasoning before them.
+    /// Messages with native calls must contain the reasoning before them.
     pub(super) reasoning: bool,
-    /// The role `system` is not supported: the system text goes before the first user message.
+    /// The role `system` is refused: the system text is put before the first user message.
     no_system: bool,
     /// The field `stream_options` is refused.
     no_stream_options: bool,
     /// The field `reasoning_effort`, or one of its levels, is refused.
     no_effort: bool,
-    /// The level `none`, with which a model does not think, is refused.
+    /// The level `none` of `reasoning_effort`, which turns reasoning off, is refused.
     always_thinks: bool,
-    /// Probabilities of tokens are refused.
+    /// Probabilities of tokens (`logprobs`) are refused.
     pub(super) no_alternatives: bool,
 }
 
-/// The field for a level of thinking.
+/// The request field for the amount of reasoning.
 const EFFORT: &str = "reasoning_effort";
 
 impl Terms {
-    /// Returns the restrictions with the one that this refusal of the request reveals; `None` if it reveals no new one.
+    /// Returns these restrictions and the one that the refusal of the request reveals; `None` if it reveals no new one.
     pub(super) fn told_by(self, error: &ModelError, request: &Request, body: &Map<String, Value>) -> Option<Self> {
         // First, since it comes with other statuses than those below as well.
         if request.alternatives && !self.no_alternatives && refuses_alternatives(error) {
@@ -55,7 +55,7 @@ impl Terms {
         (told != self).then_some(told)
     }
 
-    /// Returns the names of the features that requests omit.
+    /// Returns the names of the features that requests must omit.
     pub(super) fn names(self) -> Vec<&'static str> {
         let all = [
             (self.no_system, "system_role"),
@@ -67,7 +67,7 @@ impl Terms {
         all.into_iter().filter_map(|(is_so, name)| is_so.then_some(name)).collect()
     }
 
-    /// Adapts a request's body to these restrictions.
+    /// Adapts the body of a request to these restrictions.
     pub(super) fn keep(self, body: &mut Map<String, Value>) {
         if self.no_stream_options {
             body.shift_remove("stream_options");
@@ -87,7 +87,7 @@ impl Terms {
     }
 }
 
-/// Returns `true` if a message of the caller's body has the reasoning before its calls.
+/// Returns `true` if a message in the caller's body has the reasoning before its calls.
 fn has_reasoning(body: &Map<String, Value>) -> bool {
     let messages = body.get("messages").and_then(Value::as_array);
     messages.is_some_and(|messages| messages.iter().any(|message| message.get(REASONING_CONTENT).is_some()))

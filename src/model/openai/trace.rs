@@ -13,12 +13,12 @@ use serde_json::{Map, Value, json};
 use super::error::cause;
 use crate::secrets::{Hider, REDACTED, Secrets, kept_url, names_secret};
 
-/// Writes requests, responses and the bytes of their bodies as lines of JSON,
-/// each flushed. `docs/replay.md` shows each line.
+/// Recorder that writes requests, responses and the bytes of their bodies as lines of JSON, each flushed.
+/// `docs/replay.md` shows each line.
 ///
-/// Values of secret headers and parameters are left out, and the client's key and headers are hidden wherever else they
-/// occur. A line that cannot be written does not disturb the program: the following lines are left out, and
-/// [`error`](Tracer::error) returns the reason. Clones write the same trace.
+/// Values of secret headers and parameters are omitted, and the client's key and headers are redacted wherever else
+/// they occur. If a line cannot be written, the program goes on, later lines are omitted, and [`error`](Tracer::error)
+/// returns the reason. Clones write to the same trace.
 #[derive(Clone)]
 pub struct Tracer {
     state: Arc<Mutex<TracerState>>,
@@ -33,25 +33,25 @@ struct TracerState {
 }
 
 impl Tracer {
-    /// Creates a trace that writes to `to`, which should not be buffered.
+    /// Creates a recorder that writes to `to`, which should not be buffered.
     pub fn new(to: impl io::Write + Send + 'static) -> Self {
         let state = TracerState { to: Box::new(to), began: Instant::now(), exchanges: 0, failed: None };
         Tracer { state: Arc::new(Mutex::new(state)), secrets: Secrets::default() }
     }
 
-    /// Sets further secrets; those of the traced client are hidden anyway.
+    /// Sets further secrets to redact; those of the traced client are always redacted.
     #[must_use]
     pub fn with_secrets(mut self, secrets: Secrets) -> Self {
         self.secrets = secrets;
         self
     }
 
-    /// Returns the error of the first line that could not be written, if the trace is incomplete.
+    /// Returns the error of the first line that could not be written, `None` if the trace is complete.
     pub fn error(&self) -> Option<String> {
         self.state().failed.clone()
     }
 
-    /// Records that a request is sent.
+    /// Records a request that is about to be sent, and returns the recorder of its response.
     pub(super) fn exchange(&self, request: &Request, secrets: &Secrets) -> Exchange {
         let secrets = self.secrets.and(secrets);
         let mut state = self.state();
@@ -93,7 +93,7 @@ impl Tracer {
 
 crate::message::opaque_debug!(Tracer);
 
-/// One request and its answer.
+/// The recorder of one request and its response.
 pub(super) struct Exchange {
     tracer: Tracer,
     number: u64,
@@ -127,8 +127,8 @@ impl Exchange {
         }
     }
 
-    /// Records the end: `complete` if the body was read to its end, `closed` if the reader stopped before, `failed` if
-    /// the connection did.
+    /// Records the end of the response: `complete` if the body was read to its end, `closed` if the reader stopped
+    /// before, `failed` if the connection failed.
     fn end(&mut self, how: &str, message: Option<String>) {
         if !std::mem::replace(&mut self.over, true) {
             let rest = self.hider.rest();
@@ -141,7 +141,7 @@ impl Exchange {
         }
     }
 
-    /// Records that the request was not answered.
+    /// Records that the request failed.
     pub(super) fn failed(&mut self, error: &reqwest::Error) {
         self.end("failed", Some(cause(error)));
     }
@@ -153,7 +153,7 @@ impl Drop for Exchange {
     }
 }
 
-/// A response that is recorded if there is a trace.
+/// An HTTP response whose body is recorded if there is a trace.
 pub(super) struct Response {
     response: reqwest::Response,
     exchange: Option<Exchange>,
@@ -212,7 +212,7 @@ fn headers<'a>(all: impl IntoIterator<Item = (&'a HeaderName, &'a HeaderValue)>)
     shown
 }
 
-/// Returns the secret parts of a URL: its password, and the values of parameters with secret names.
+/// Returns the secret parts of a URL: its password, and the values of query parameters with secret names.
 pub(super) fn secrets_of(url: &Url) -> Vec<String> {
     let secret = url.query_pairs().filter(|(name, _)| names_secret(name)).map(|(_, value)| value.into_owned());
     url.password().map(str::to_owned).into_iter().chain(secret).collect()

@@ -7,10 +7,10 @@ use crate::message::FinishReason;
 use crate::message::chunk::{CallAssembler, Choice, Chunk};
 use crate::transcript::{CutPlace, CutReason, Finish, Note, Recording, Round, Sent};
 
-/// Fields of server-sent events other than `data`; an empty name is a comment.
+/// Fields of server-sent events other than `data`; a line that begins with `:` is a comment.
 const FIELDS: &[&str] = &["event:", "id:", "retry:", ":"];
 
-/// Returns `true` if a text begins like a server-sent stream of JSON.
+/// Returns `true` if a text begins like a stream of server-sent events with JSON.
 pub(super) fn is_sse(text: &str) -> bool {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut rest = lines.skip_while(|line| FIELDS.iter().any(|field| line.starts_with(field)));
@@ -42,11 +42,11 @@ pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
 #[derive(Default)]
 struct ChunkReader {
     recording: Recording,
-    /// The `id` of the chunks of this answer.
+    /// The `id` of the chunks of the current answer.
     id: Option<String>,
-    /// `[DONE]` has arrived.
+    /// `true` if `[DONE]` has arrived.
     done: bool,
-    /// The index of the choice that is imported; others are skipped.
+    /// The index of the choice that is imported; other choices are skipped.
     choice: Option<u64>,
     calls: CallAssembler,
 }
@@ -96,7 +96,7 @@ impl ChunkReader {
         }
     }
 
-    /// Begins the next answer if the last one is over and a chunk of another one arrives.
+    /// Begins a new round if the last answer has ended and a chunk of another one arrives.
     fn begin(&mut self, id: Option<String>) {
         let ended = self.recording.rounds.last().is_some_and(|r| r.finish.is_some());
         // An answer with another `id` begins a round only after the last one ended: some endpoints change the `id`

@@ -60,7 +60,7 @@ pub(super) fn import(text: &str) -> Result<Recording, ImportError> {
     Ok(recording)
 }
 
-/// Converts an assistant's message into an answer.
+/// Adds an assistant message to a round as the model's answer. `note` receives remarks about skipped blocks.
 fn answer(content: Content, round: &mut Round, mut note: impl FnMut(String)) {
     let blocks = match content {
         Content::Text(text) => vec![serde_json::json!({ "type": "text", "text": text })],
@@ -83,7 +83,7 @@ fn answer(content: Content, round: &mut Round, mut note: impl FnMut(String)) {
     round.finish = Some(Finish { reason, ms: None });
 }
 
-/// Returns the native calls' results in a user's message.
+/// Returns the results of native calls in a user message.
 fn results(content: &Content) -> Vec<RecordedOutcome> {
     let Content::Blocks(blocks) = content else { return Vec::new() };
     let results = blocks.iter().filter(|b| b.get("type").is_some_and(|t| t == "tool_result"));
@@ -98,7 +98,7 @@ fn results(content: &Content) -> Vec<RecordedOutcome> {
         .collect()
 }
 
-/// Returns a message's text: its blocks, each beginning on a line of its own.
+/// Returns the text of a message: its blocks joined by line breaks.
 fn shown(content: &Content) -> String {
     match content {
         Content::Text(text) => text.clone(),
@@ -106,7 +106,7 @@ fn shown(content: &Content) -> String {
     }
 }
 
-/// Returns a block's text; `[image]` and the like for a block without text.
+/// Returns the text of a block; `[image]` or another type name for a block without text.
 fn text_of(block: &Value) -> String {
     if let Some(text) = block.as_str().or_else(|| block.get("text")?.as_str()) {
         return text.to_owned();

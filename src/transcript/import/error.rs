@@ -10,18 +10,18 @@ pub enum ImportError {
     /// The text is empty, or not the JSON that the format requires.
     #[error(transparent)]
     Recording(#[from] ReadError),
-    /// It is JSON of an unknown kind.
+    /// The text is JSON of an unknown kind.
     #[error(
         "JSON, but not a recording: expected a `session` line, stream chunks with `choices`, objects with `text`, or \
          an array of messages with `role` and `content`; found {found}"
     )]
     Unknown {
-        /// The content that was found instead.
+        /// A description of the JSON that was found instead.
         found: String,
     },
 }
 
-/// Converts an error in a part of the text that begins with this line, after so many bytes.
+/// Converts a JSON error in a part of the text that begins at line `line`, after `before` bytes of that line.
 pub(super) fn at_line(line: usize, source: serde_json::Error, before: usize) -> ReadError {
     // An object on several lines may be the only one in its file.
     let line = line + source.line().max(1) - 1;

@@ -20,7 +20,7 @@ struct TextLine {
     text: Option<String>,
     #[serde(default)]
     reasoning: Option<String>,
-    /// The text and the reasoning as they were streamed.
+    /// The text and the reasoning in the pieces in which they were streamed.
     #[serde(default)]
     chunks: Option<Vec<TextPiece>>,
     #[serde(default)]
@@ -36,10 +36,10 @@ struct TextLine {
 
 #[derive(Deserialize)]
 struct TextPiece {
-    /// Content.
+    /// Content of the piece.
     #[serde(default, alias = "content")]
     c: Option<String>,
-    /// Reasoning.
+    /// Reasoning of the piece.
     #[serde(default, alias = "reasoning")]
     r: Option<String>,
 }

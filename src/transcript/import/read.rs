@@ -11,7 +11,7 @@ use crate::message::keyword_enum;
 use crate::transcript::{Note, ReadError, Recording, Round, parse};
 use crate::wire::mend_surrogates;
 
-/// The format of a file.
+/// The format of a recorded file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -20,11 +20,11 @@ pub enum Format {
     Recording,
     /// Chunks of an OpenAI-compatible stream.
     Chunks,
-    /// Objects with a `text`, one per line.
+    /// JSON objects with a member `text`, one per line.
     Lines,
     /// Cline's `api_conversation_history.json`.
     Cline,
-    /// The text of one answer.
+    /// Plain text, which is one answer.
     Text,
 }
 
@@ -33,7 +33,7 @@ keyword_enum!(Format, "a format",
     "cline" => Format::Cline, "text" => Format::Text);
 
 impl Format {
-    /// Detects the format of a text by its beginning; `name` is the file's.
+    /// Detects the format of a text by its beginning and by the file's name `name`.
     ///
     /// The content of a file named `.json` or `.jsonl` must be JSON; otherwise it is an error. The content of a file
     /// named `.txt` or `.md` is a model's text, which may be JSON of any kind.
@@ -63,7 +63,7 @@ impl Format {
     }
 }
 
-/// Imports a text as a format. Returns the sessions in it; for all formats but `lines` exactly one.
+/// Imports a text of this format. Returns the sessions in it; exactly one for all formats but `lines`.
 ///
 /// # Errors
 /// [`ImportError`], which names line and column.
@@ -91,7 +91,7 @@ pub fn import(text: &str, format: Format) -> Result<Vec<Recording>, ImportError>
     Ok(recordings)
 }
 
-/// Detects the format of a text whose first line begins with `{`.
+/// Detects the format of a text whose first line begins with `{`, by the keys of its first object.
 fn object(text: &str, first: &str) -> Result<Format, ImportError> {
     let head: Map<String, Value> = match serde_json::from_str(&mend_surrogates(first)) {
         Ok(head) => head,
@@ -115,7 +115,7 @@ fn object(text: &str, first: &str) -> Result<Format, ImportError> {
     }
 }
 
-/// Detects the format of a text that begins with `[`.
+/// Detects the format of a text that begins with `[`, by the first item of the array.
 fn array(text: &str) -> Result<Format, ImportError> {
     let items: Vec<Value> =
         serde_json::from_str(&mend_surrogates(text)).map_err(|_| at_line(1, parse_error(text), 0))?;
@@ -128,7 +128,7 @@ fn array(text: &str) -> Result<Format, ImportError> {
     Err(ImportError::Unknown { found: found.to_owned() })
 }
 
-/// Returns the first error of a text that should be JSON, or lines of it.
+/// Returns the first error in a text that should be one JSON value or one on each line.
 fn parse_error(text: &str) -> serde_json::Error {
     let mended = mend_surrogates(text);
     let mut values = serde_json::Deserializer::from_str(&mended).into_iter::<serde::de::IgnoredAny>();
