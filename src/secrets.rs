@@ -8,7 +8,7 @@ use serde_json::Value;
 
 pub use secrecy::{HIDDEN, Judged, Secrecy, kept_url, shown_url, url_secrets};
 
-/// The text that replaces a secret.
+/// The text that replaces a secret in recordings, traces and messages.
 pub const REDACTED: &str = "[redacted]";
 
 /// Minimum length in bytes of a secret that is searched for; a shorter one would match too much other text.

@@ -100,7 +100,7 @@ pub fn turn_ended(span: &Span, rounds: u32, usage: Option<Usage>) {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Peer {
-    /// The model's name.
+    /// Name of the model.
     pub model: Option<String>,
     /// The provider's name in OpenTelemetry's conventions.
     pub provider: Option<&'static str>,

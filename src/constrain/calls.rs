@@ -18,7 +18,7 @@ const THOUGHT: &str = "</think>";
 
 /// The form of a call that the model may make: fixed text before and after the part that the model writes.
 struct CallFrame {
-    /// Fixed text before the model's part.
+    /// Fixed text of the call before the part that the model writes.
     before: String,
     inside: CallBody,
     after: String,

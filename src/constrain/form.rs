@@ -52,7 +52,7 @@ impl Way {
 keyword_enum!(Way, "a strategy for calls",
     "free" => Way::Free, "measured" => Way::Measured, "auto" => Way::Auto);
 
-/// The place of the model's reasoning before its calls.
+/// The position of the model's reasoning, relative to its calls, that a grammar allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Thinking {

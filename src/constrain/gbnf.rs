@@ -54,7 +54,7 @@ impl Grammar {
         name(self.rules.len() - 1)
     }
 
-    /// Reserves the indices of rules that refer to each other, to be set later.
+    /// Reserves the indices of `rules` grammar rules that refer to each other, and are set later.
     fn reserve(&mut self, rules: usize) -> std::ops::Range<usize> {
         let first = self.rules.len();
         self.rules.resize(first + rules, String::new());

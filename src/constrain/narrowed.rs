@@ -24,9 +24,9 @@ pub(crate) enum Narrowed {
     /// Only tools that look something up and can be called without an unknown identifier may be called. Their optional
     /// members, which would narrow the result, are omitted: their values would be guesses.
     Lookups {
-        /// Servers and names of tools that are excluded.
+        /// Servers and names of tools that must not be called.
         but: Vec<(Option<String>, String)>,
-        /// Further members whose values are unknown.
+        /// Further required members whose values are unknown, so that tools that need them must not be called.
         unknown: Vec<String>,
         /// Identifiers that results contained and no call has used: if there are any, only tools that require one of
         /// them.
@@ -38,7 +38,7 @@ pub(crate) enum Narrowed {
     },
     /// All tools may be called except these, and except lookups with the same required parameters as these.
     Others {
-        /// Servers and names of the excluded tools.
+        /// Servers and names of tools that must not be called.
         but: Vec<(Option<String>, String)>,
         /// Required parameters of each excluded tool.
         required: Vec<Vec<String>>,

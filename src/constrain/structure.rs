@@ -51,7 +51,7 @@ pub(super) enum Structure {
     /// One of these literal values.
     Literals(Vec<Value>),
     Object {
-        /// The members in the order in which they are written.
+        /// The members of the object, in the order in which they are written.
         members: Vec<StructureMember>,
         /// The structure of the values of further members; `None` if further members are forbidden.
         rest: Option<Box<Structure>>,

@@ -14,14 +14,14 @@ use super::{REASONING_MARKS, ReasoningMark};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockForm {
-    /// From the opener to the closer, either of which may be anywhere in a line.
+    /// A block from the opener to the closer, either of which may be anywhere in a line.
     Anywhere,
-    /// From a tag at the start or the end of its line to its closing tag, which may be anywhere. The field is the
-    /// bracket of the tag: `<` in HTML, `[` in the markup of forums.
+    /// A block from a tag at the start or the end of its line to its closing tag, which may be anywhere. The field is
+    /// the bracket of the tag: `<` in HTML, `[` in the markup of forums.
     Tag(char),
-    /// From a line that begins with the opener, in any case, to the closer anywhere in a line.
+    /// A block from a line that begins with the opener, in upper or lower case, to the closer anywhere in a line.
     FromALine,
-    /// From a line that begins with the opener to a line that begins with the closer, both in any case.
+    /// A block from a line that begins with the opener to a line that begins with the closer, in upper or lower case.
     Lines,
 }
 
@@ -44,13 +44,14 @@ pub struct QuotingBlock {
     pub source: &'static str,
 }
 
-/// Elements of HTML that have no closing tag, or whose closing tag may be left out (html.spec.whatwg.org, 13.1.2).
+/// Names of HTML elements that have no closing tag, or whose closing tag may be omitted (html.spec.whatwg.org, 13.1.2).
 const HTML_UNCLOSED: &[&str] = &[
     "body", "br", "dd", "dt", "head", "hr", "html", "img", "input", "li", "link", "meta", "option", "p", "source",
     "tbody", "td", "tfoot", "th", "thead", "tr",
 ];
 
-/// Tags that models write around calls of any syntax, around their answer and their reasoning (prompts of agents).
+/// Names of tags that models write around calls of any syntax, around their answer or their reasoning (prompts of
+/// agents).
 const AROUND_CALLS: &[&str] = &[
     "action", "actions", "answer", "call", "calls", "function", "function_call", "function_calls", "functions",
     "output", "response", "think", "thinking", "tool", "tool_call", "tool_calls", "tools",

@@ -35,7 +35,7 @@ pub enum HeaderPiece {
     Index,
     /// A word that is ignored, such as a call's id.
     Id,
-    /// A single or double quotation mark; the second one in a header is the same as the first.
+    /// A single or double quotation mark; a second one in the header must be the same as the first.
     Quote,
     /// Any number, zero included, of characters of this set.
     Any(String),

@@ -45,13 +45,13 @@ pub(crate) struct Introductions {
     pub(crate) shown: &'static str,
     /// Line that introduces the user's request, before results in the compact style.
     pub(crate) asked: &'static str,
-    /// Line that introduces the error message of a call, in the compact style.
+    /// Beginning of the line with the error message of a rejected call that is not truncated, in the compact style.
     pub(crate) wrong: &'static str,
-    /// Line that introduces the arguments that a call lacks, in the compact style.
+    /// Beginning of the line with the error message of a truncated call, in the compact style.
     pub(crate) incomplete: &'static str,
-    /// Beginning of the line that introduces a call of `describe_tool`; the tool's name follows, then a colon.
+    /// Beginning of the line that introduces an example call of `describe_tool`, whose name and a colon follow.
     pub(crate) describe: &'static str,
-    /// Beginning of the line that introduces a call of `find_tool`; its argument follows, then a colon.
+    /// Beginning of the line that introduces an example call of `find_tool`, whose name and a colon follow.
     pub(crate) find: &'static str,
     /// Line that introduces a call that reads on in a long result.
     #[serde(deserialize_with = "leaked")]
@@ -81,7 +81,7 @@ struct Words {
     /// Phrases anywhere in a sentence in which a model announces what it does itself.
     #[serde(borrow)]
     announces: Box<[&'static str]>,
-    /// Phrases of a sentence about a call that is shown, only proposed, or another's.
+    /// Phrases of a sentence that shows a call, only proposes it, or speaks of another's call.
     #[serde(borrow)]
     hedges: Box<[&'static str]>,
     /// Words of negation: one of them and one of `runs` in the same clause say that nothing is run.
@@ -107,12 +107,12 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| read(include_str!("../../prompt
 const KNOWN_BY: usize = 96;
 
 impl Introductions {
-    /// Returns the lines of all languages.
+    /// Returns the introductory lines of all languages.
     fn all() -> [&'static Introductions; 2] {
         [&WORDS.en, &WORDS.zh]
     }
 
-    /// Returns the lines of a language.
+    /// Returns the introductory lines of a language.
     #[cfg(feature = "prompt")]
     pub(crate) fn of(lang: Lang) -> &'static Introductions {
         match lang {
@@ -179,7 +179,7 @@ pub(crate) enum Doubt {
     None,
     /// The call may be an example if prose follows it.
     IfProseFollows,
-    /// The call may not be meant to run.
+    /// The call is probably not meant to run.
     Certain,
 }
 
@@ -319,7 +319,7 @@ impl Phrased {
 
 const DOING: &str = "ing";
 
-/// The list of [`Words`] that a phrase belongs to.
+/// The list of [`Words`] in which a phrase is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PhraseKind {
     Hedges,
@@ -331,7 +331,7 @@ enum PhraseKind {
     TakesBack,
 }
 
-/// One phrase of the lists.
+/// A phrase from one of the lists of [`Words`].
 struct Phrase {
     words: &'static str,
     /// Hash key of the phrase's beginning; see [`lead`].
@@ -350,7 +350,7 @@ impl Phrase {
     }
 }
 
-/// The phrases of all lists, indexed so that one pass over a text finds them.
+/// The phrases of all lists of [`Words`], indexed so that one pass over a text finds them.
 struct Phrases {
     all: Vec<Phrase>,
     /// Index plus one of the last phrase in `all`, by the [`slot`] of its lead; 0 where there is none.

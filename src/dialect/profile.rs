@@ -14,9 +14,9 @@ use crate::message::{ReasoningCalls, ReasoningMode, keyword_enum};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SystemPlacement {
-    /// In a system message of its own.
+    /// The system prompt is a system message of its own.
     System,
-    /// At the beginning of the first user message.
+    /// The system prompt is at the beginning of the first user message.
     User,
 }
 
@@ -33,7 +33,7 @@ pub enum Lang {
 }
 
 impl Lang {
-    /// All languages.
+    /// All languages that a prompt can be in.
     pub const ALL: &'static [Lang] = &[Lang::En, Lang::Zh];
 }
 
@@ -51,7 +51,7 @@ pub enum PromptStyle {
 }
 
 impl PromptStyle {
-    /// All styles.
+    /// All prompt styles.
     pub const ALL: &'static [PromptStyle] = &[PromptStyle::Full, PromptStyle::Compact];
 }
 

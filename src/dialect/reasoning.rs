@@ -35,7 +35,7 @@ impl ReasoningMark {
         name.bytes().all(|b| b.is_ascii_lowercase()).then_some(name)
     }
 
-    /// Returns `true` if the opener is a phrase, not a tag or a sign.
+    /// Returns `true` if the opening delimiter is a phrase rather than a tag or a symbol.
     pub(crate) fn is_phrase(&self) -> bool {
         self.open.starts_with(|c: char| c.is_ascii_alphabetic())
     }

@@ -101,7 +101,7 @@ pub struct Block {
     /// Tool that the element denotes; `None` if a child element contains the tool's name.
     #[serde(default)]
     pub tool: Option<String>,
-    /// Child elements, which may be in any order in the text.
+    /// Child elements of the element, which may be in any order in the text.
     pub children: Vec<Child>,
     /// Closing tag of the element.
     #[serde(skip)]
@@ -234,7 +234,7 @@ impl Wrapper {
 pub struct Named {
     /// The syntaxes of a call; the first that fits is used.
     pub calls: Vec<NamedCall>,
-    /// Delimiters that may be around one or several calls.
+    /// Delimiters that may be around one call or several calls.
     pub groups: Vec<Group>,
     /// `true` if a call may also be its tool's name on a line and one JSON object after it, with nothing else in the
     /// message.
@@ -250,7 +250,7 @@ pub struct NamedCall {
     /// The header of the call, which is its text up to the arguments.
     #[serde(rename = "header", deserialize_with = "header::read")]
     pub head: Vec<HeaderPiece>,
-    /// The syntax of the arguments.
+    /// The syntax of the call's arguments.
     #[serde(rename = "args", default)]
     pub arguments: NamedArguments,
     /// The closing delimiter of the call; empty if the end of the arguments ends the call.
@@ -325,7 +325,7 @@ pub struct React {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReactHead {
-    /// The pieces of this text, on one line or two.
+    /// The pieces of the text, on one line or two.
     #[serde(rename = "header", deserialize_with = "header::read")]
     pub head: Vec<HeaderPiece>,
     /// `true` if the arguments are in brackets after the tool's name.

@@ -48,7 +48,7 @@ pub struct TemplateToken {
 pub struct TokenFamily {
     /// The models that use the tokens.
     pub name: &'static str,
-    /// The document that defines their tokens; short names as in `docs/appendix/families.md`.
+    /// The document that defines the tokens; short names as in `docs/appendix/families.md`.
     pub source: &'static str,
     /// The tokens of these models.
     pub tokens: Box<[TemplateToken]>,
@@ -88,7 +88,7 @@ pub(crate) fn template_tokens() -> impl Iterator<Item = &'static TemplateToken> 
 pub struct ControlFamily {
     /// The models that use the tokens.
     pub name: &'static str,
-    /// The document that defines their tokens; short names as in `docs/appendix/families.md`.
+    /// The document that defines the control tokens; short names as in `docs/appendix/families.md`.
     pub source: &'static str,
     /// The control tokens. They begin with `<`, `[`, `]`, `｜` or `◁`.
     pub tokens: Box<[&'static str]>,

@@ -17,11 +17,11 @@ use crate::json::window::{Match, No, Undecided, begins};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LineCounts {
-    /// After a call only, since an answer may begin with the same words.
+    /// The line counts only after a call, since an answer may begin with the same words.
     AfterCall,
-    /// After a call, and at the start of the message.
+    /// The line counts after a call, and at the start of the message.
     AtTheStart,
-    /// At the start of any line.
+    /// The line counts at the start of any line.
     Everywhere,
 }
 
@@ -34,7 +34,7 @@ pub struct TurnLine {
     pub text: &'static str,
     /// The positions at which the line counts.
     pub counts: LineCounts,
-    /// The model or program that writes it, and where that is documented.
+    /// The model or program that writes the line, and its documentation.
     pub source: &'static str,
 }
 

@@ -44,7 +44,7 @@ pub struct Collector {
     yielded: usize,
     /// Length in bytes of each call in the stream.
     lengths: Vec<u64>,
-    /// Stream offset at which the call that is being read begins; `None` outside calls.
+    /// Stream offset at which the current call begins; `None` outside calls.
     opened: Option<u64>,
     settled: bool,
     /// The stream has ended.
@@ -153,12 +153,12 @@ pub struct Entry {
 }
 
 impl Assembled {
-    /// Returns the calls that may run.
+    /// Returns the calls of the message that may run.
     pub fn calls(&self) -> impl Iterator<Item = &Call> {
         self.entries.iter().filter_map(|e| e.result.as_ref().ok())
     }
 
-    /// Returns the calls that must not run.
+    /// Returns the rejected calls of the message, which must not run.
     pub fn rejected(&self) -> impl Iterator<Item = &Rejected> {
         self.entries.iter().filter_map(|e| e.result.as_ref().err())
     }

@@ -50,11 +50,11 @@ pub(crate) struct Delimited {
     kinds: u128,
     depth: usize,
     pub(crate) max_depth: usize,
-    /// A key may begin at the cursor.
+    /// `true` if a key may begin at the cursor.
     expects_key: bool,
-    /// A key or a value begins at the cursor.
+    /// `true` if a key or a value begins at the cursor.
     begins: bool,
-    /// The members are in round brackets, and `=` may be in place of the colon after a key.
+    /// `true` if the members are in round brackets, where `=` may be in place of the colon after a key.
     is_round: bool,
 }
 

@@ -77,12 +77,12 @@ pub(crate) struct Lexer {
     comma: Option<u64>,
     /// `true` if keys and values of the outermost object are reported.
     members: bool,
-    /// A value of the outermost object has begun and not ended.
+    /// `true` if a value of the outermost object has begun and not ended.
     member_open: bool,
     pub(crate) too_deep: bool,
     /// Last byte outside strings that is not white space, or the quotation mark that began the last string.
     last: u8,
-    /// Only white space has been read since the last line break.
+    /// `true` if only white space has been read since the last line break.
     line_start: bool,
 }
 

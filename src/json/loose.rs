@@ -46,9 +46,10 @@ pub(crate) struct Loose {
     mode: Mode,
     depth: usize,
     escaped: bool,
-    /// A raw line break was seen in a string, so that a closer at a line's start ends the value even inside a string.
+    /// `true` once a raw line break was seen in a string, after which a closer at a line's start ends the value even
+    /// inside a string.
     line_rule: bool,
-    /// Only white space is between the last line break and the cursor.
+    /// `true` if only white space is between the last line break and the cursor.
     pub(crate) line_start: bool,
     /// Last character that is not white space, outside strings.
     last: char,

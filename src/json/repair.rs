@@ -78,9 +78,10 @@ repairs! {
     /// The server's name was missing or unknown, and was replaced by the only server that has the tool.
     ServerResolved = "server_resolved",
     ;
-    /// The tool's name was misspelled; carries that name. See [`Catalog::resolve`](crate::tools::Catalog::resolve).
+    /// The tool's name was matched to a similar name in the catalog; carries the name as the model wrote it. See
+    /// [`Catalog::resolve`](crate::tools::Catalog::resolve).
     NameMatched = "name_matched",
-    /// Another key was in place of the dialect's own key (`name` for `tool_name`); carries a key.
+    /// Another key was used in place of the dialect's own key (`name` for `tool_name`); carries the key that was used.
     KeyAlias = "key_alias",
     /// A value was converted to the type that its schema wants; carries its JSON Pointer.
     Coerced = "coerced",
@@ -98,8 +99,8 @@ repairs! {
     /// constrained call (one whose output was held to a grammar or schema) and had a value that no one mentioned.
     /// Carries its JSON Pointer.
     LeftOut = "left_out",
-    /// A value of a constrained call was replaced by the one allowed value that the user named. Carries its JSON
-    /// Pointer.
+    /// A member of a constrained call was set to the only value of its `enum` that the user named, in place of another
+    /// value or none. Carries its JSON Pointer.
     AsSaid = "as_said",
     /// A value of a constrained call was a tool result with the frame around it in the prompt; the frame was removed.
     /// Carries its JSON Pointer.

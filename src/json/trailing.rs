@@ -6,17 +6,17 @@ use super::window::{Match, No, Undecided, begins, first_of, leading_space};
 /// The classification of the text after a JSON value, which may belong inside the value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Trailing {
-    /// A closing bracket follows that closes nothing (fixture `members_after/type_marker_bracket_too_many`).
+    /// `true` if a closing bracket follows that closes nothing (fixture `members_after/type_marker_bracket_too_many`).
     pub(crate) surplus: bool,
-    /// A word or a key follows, with nothing but closing brackets between: it may be the rest of a key whose first
-    /// quote is missing (`key_without_its_first_quote`).
+    /// `true` if a word or a key follows, with nothing but closing brackets between: it may be the rest of a key whose
+    /// first quote is missing (`key_without_its_first_quote`).
     pub(crate) glued: bool,
-    /// Digits follow directly, and after them a bracket or a further key: the
-    /// rest of a number (`split_number`); other digits are prose (`digits_of_prose`).
+    /// `true` if digits follow directly, and after them a bracket or a further key: the rest of a number
+    /// (`split_number`); other digits are prose (`digits_of_prose`).
     pub(crate) digits: bool,
-    /// A further member follows: the value's last bracket is too early (`hermes`, `use_mcp_tool`).
+    /// `true` if a further member follows: the value's last bracket is too early (`hermes`, `use_mcp_tool`).
     pub(crate) member: bool,
-    /// A further object follows (`arguments/two_objects`).
+    /// `true` if a further object follows (`arguments/two_objects`).
     pub(crate) object: bool,
 }
 

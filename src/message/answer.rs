@@ -31,7 +31,7 @@ pub struct Delta {
 }
 
 impl Delta {
-    /// Creates a delta of this kind.
+    /// Creates a piece of an answer that came in this field of the stream.
     pub fn new(kind: DeltaKind, text: impl Into<String>) -> Self {
         Delta { kind, text: text.into() }
     }
@@ -89,7 +89,7 @@ setters!(
 );
 
 impl Usage {
-    /// Returns the sum of both usages; a number that only one has is copied.
+    /// Returns the sum of two usages; a count that only one of them has is copied.
     #[must_use]
     pub fn plus(self, other: Usage) -> Usage {
         Usage {
@@ -116,14 +116,14 @@ fn either<T: Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum FinishReason {
-    /// The model finished its answer.
+    /// The model finished its answer normally.
     #[default]
     Stop,
-    /// The output limit was hit.
+    /// The answer reached the limit on its length, and was cut off.
     Length,
     /// The model made native tool calls.
     ToolCalls,
-    /// Another reason, in the endpoint's own word.
+    /// Another finish reason, in the endpoint's own word.
     Other(String),
 }
 
@@ -138,7 +138,7 @@ impl FinishReason {
         matches!(self, FinishReason::Other(word) if word == "content_filter")
     }
 
-    /// Returns the word that OpenAI-compatible endpoints use.
+    /// Returns the finish reason in the word that OpenAI-compatible endpoints use.
     pub fn as_str(&self) -> &str {
         match self {
             FinishReason::Stop => "stop",

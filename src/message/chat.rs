@@ -13,7 +13,7 @@ use super::{keyword_enum, setters};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Role {
-    /// Instructions of the program.
+    /// The program, for instructions.
     System,
     /// The user; also the results of tools, if the request carries no tools.
     User,
@@ -41,7 +41,7 @@ pub struct Message {
     /// Images that go with the text, for a model that reads images; in a user message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
-    /// Sound that goes with the text, for a model that reads audio; in a user message.
+    /// Audio that goes with the text, for a model that reads audio; in a user message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audio: Vec<Audio>,
     /// Calls that an assistant message makes, each with an id.

@@ -25,8 +25,8 @@ pub(crate) struct Choice {
     /// the last chunk.
     pub(crate) message: Option<Fields>,
     pub(crate) finish_reason: Option<String>,
-    /// `{"content": [{"token": "…", "logprob": -0.1, "top_logprobs": [{"token": "…", "logprob": -0.1}]}]}` (OpenAI's
-    /// API; llama.cpp, vLLM and SGLang send the same).
+    /// Tokens with their probabilities, `{"content": [{"token": "…", "logprob": -0.1, "top_logprobs": [{"token": "…",
+    /// "logprob": -0.1}]}]}` (OpenAI's API; llama.cpp, vLLM and SGLang send the same).
     #[cfg(feature = "agent")]
     #[serde(default)]
     pub(crate) logprobs: Value,

@@ -53,7 +53,7 @@ enum ImageType {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {
-    /// The bytes begin like none of the supported formats.
+    /// The first bytes are those of no supported format.
     #[error("unsupported image format: expected PNG, JPEG, GIF or WebP")]
     Unknown,
     /// The image has more bytes than [`MAX_IMAGE_BYTES`].

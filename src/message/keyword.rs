@@ -9,7 +9,7 @@ pub struct UnknownKeyword {
     pub what: &'static str,
     /// The keywords of the enum.
     pub expected: &'static [&'static str],
-    /// The word that was found.
+    /// The word that is not a keyword.
     pub found: String,
 }
 

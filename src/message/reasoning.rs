@@ -41,7 +41,7 @@ pub enum ReasoningCalls {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FencedCalls {
-    /// They are an example, like any other fenced call with other text: reported as rejected, never run.
+    /// The calls are examples, like any other fenced call with other text: reported as rejected, never run.
     #[default]
     Ignore,
     /// Like `Ignore`; but if the stream ended normally and nothing else in the message is a call, the calls of the

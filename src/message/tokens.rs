@@ -28,10 +28,9 @@ impl TokenCounter {
     }
 
     /// Creates the counter that estimates from the characters alone: four letters or spaces of ASCII are one token, as
-    /// are two
-    /// of ASCII and two letters of other alphabets; four ideographs are three tokens. For prompts of tools and results,
-    /// English and Chinese, the estimate is 10 to 40 % above the count of o200k: enough for models with smaller
-    /// vocabularies.
+    /// are two other characters of ASCII and two letters of other alphabets; four ideographs are three tokens. For
+    /// prompts of tools and results, English and Chinese, the estimate is 10 to 40 % above the count of o200k: enough
+    /// for models with smaller vocabularies.
     pub fn estimate() -> Self {
         TokenCounter(None)
     }

@@ -29,17 +29,18 @@ pub struct Decoder {
     /// `true` if the tokens of the text are reported with their alternatives ([`ModelEvent::Tokens`]).
     alternatives: bool,
     forwarded: Map<String, Value>,
-    /// The index of the choice that is used: the first one that arrives.
+    /// The index of the choice whose text is used: the first one that arrives.
     choice: Option<u64>,
     calls: CallAssembler,
-    /// A piece of a native call has arrived.
+    /// `true` if a piece of a native call has arrived.
     pub(super) called: bool,
     usage: Option<Usage>,
-    /// A piece of the answer has arrived.
+    /// `true` if a piece of the answer has arrived.
     begun: bool,
     /// The finish reason, held back until the usage after it has arrived.
     pub(super) finish: Option<FinishReason>,
-    /// The text of a JSON value that ends too early; it is an error only if more data follows or the stream ends.
+    /// The text of a JSON value that ends too early: an error if more data follows, else a sign that the stream was cut
+    /// off.
     torn: Option<String>,
     /// The text around the content of the last chunk that was parsed as JSON. `useless` is the number of consecutive
     /// skeletons that matched no further chunk.

@@ -19,7 +19,7 @@ pub enum ModelError {
     /// had begun. The part that arrived is valid.
     #[error("the answer was cut off: {message}")]
     CutOff {
-        /// The problem.
+        /// Description of the problem.
         message: String,
         /// The underlying error, if there is one; without secrets.
         source: Option<Cause>,
@@ -27,9 +27,9 @@ pub enum ModelError {
     /// The endpoint cannot be reached.
     #[error("cannot connect to {url}: {message}")]
     Unreachable {
-        /// The endpoint, without secrets.
+        /// URL of the endpoint, without secrets.
         url: String,
-        /// The problem and possible remedies.
+        /// Description of the problem and possible remedies.
         message: String,
         /// The underlying error, if there is one; without secrets.
         source: Option<Cause>,
@@ -37,9 +37,9 @@ pub enum ModelError {
     /// The endpoint refused the request, after all retries.
     #[error("{url} answered HTTP {status}: {message}")]
     Refused {
-        /// The endpoint, without secrets.
+        /// URL of the endpoint, without secrets.
         url: String,
-        /// The HTTP status.
+        /// The HTTP status of the response.
         status: u16,
         /// The endpoint's own message and possible remedies.
         message: String,
@@ -50,7 +50,7 @@ pub enum ModelError {
     /// request may succeed.
     #[error("{url}: the prompt does not fit the model's context: {message}")]
     ContextExceeded {
-        /// The endpoint, without secrets.
+        /// URL of the endpoint, without secrets.
         url: String,
         /// Number of tokens of the prompt.
         prompt: Option<usize>,
@@ -62,9 +62,9 @@ pub enum ModelError {
     /// The endpoint's response is not a model's answer.
     #[error("{url}: {message}")]
     BadAnswer {
-        /// The endpoint, without secrets.
+        /// URL of the endpoint, without secrets.
         url: String,
-        /// The response and possible remedies.
+        /// Description of the response and possible remedies.
         message: String,
         /// `true` if the endpoint accepted the request and failed before its answer began: it reported an error or
         /// closed the connection. Otherwise another program may be listening there.
@@ -78,7 +78,7 @@ pub enum ModelError {
          supports it (llama.cpp, vLLM, SGLang, LM Studio, Ollama)"
     )]
     Unconstrained {
-        /// The endpoint, without secrets.
+        /// URL of the endpoint, without secrets.
         url: String,
         /// The reason why the endpoint cannot constrain it.
         message: String,
@@ -92,7 +92,7 @@ pub enum ModelError {
     /// Any other error: of a program's own implementation of a model, or in the headers of a request.
     #[error("{message}")]
     Other {
-        /// The problem.
+        /// Description of the problem.
         message: String,
         /// The underlying error, if there is one.
         source: Option<Cause>,

@@ -44,7 +44,7 @@ impl Options {
 pub struct Listed {
     /// Number of tools in each style, in the order of [`Listing::ALL`].
     counts: [usize; Listing::ALL.len()],
-    /// Number of tools that are not listed: the model finds them with the built-in tool.
+    /// Number of tools that are not listed; the model finds them with `find_tool`.
     pub unlisted: usize,
     /// Size of the list in tokens: servers with their instructions, tools and resources, and the sentence about
     /// unlisted tools.
@@ -215,7 +215,7 @@ fn choose(
     Ok((styles, tokens))
 }
 
-/// A step that gives one tool a shorter style.
+/// A step of shortening the list: one tool gets a shorter style.
 struct Shortening {
     place: usize,
     style: Listing,
@@ -258,7 +258,7 @@ fn steps(
 mod tests {
     use super::*;
 
-    /// Sizes of each tool in each style, and what the rest of the listing takes.
+    /// Sizes of each tool in each style, and the size of the rest of the list.
     struct Sizes(Vec<[usize; 4]>, usize);
 
     impl Sizes {

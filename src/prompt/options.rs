@@ -18,7 +18,7 @@ pub enum Listing {
     /// The whole JSON Schema, minified, and the description up to [`TEXT_CHARS`].
     Schema,
     /// A TypeScript-like signature, the description up to [`DESCRIPTION_CHARS`], and notes on the parameters that need
-    /// one.
+    /// a note.
     #[default]
     Signature,
     /// Like `Signature`, but with only the first sentence of the description.

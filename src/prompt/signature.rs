@@ -58,9 +58,9 @@ fn fitting(root: &Value, schema: &Value) -> String {
 /// Writes the type of one schema.
 struct SignatureWriter<'a> {
     walk: Walk<'a>,
-    /// References that are being followed.
+    /// References that are being followed, which are not followed again.
     seen: Vec<String>,
-    /// Number of nested schemas that are being written.
+    /// Number of nested schemas that are currently being written.
     levels: usize,
 }
 
@@ -195,7 +195,7 @@ pub(super) struct ParameterNote {
     pub(super) limits: String,
 }
 
-/// Returns notes on the parameters, nested ones included, whose description or limits add something to name and type.
+/// Returns notes on the parameters, nested ones included, whose description or limits add information to name and type.
 pub(super) fn notes(tool: &Tool) -> Vec<ParameterNote> {
     let Some(root) = &tool.input_schema else { return Vec::new() };
     let mut notes = NoteCollector { walk: Walk::new(root), context: &tool.name, found: Vec::new() };

@@ -43,7 +43,7 @@ impl Template {
         self
     }
 
-    /// Returns the name by which it replaces a template or is included.
+    /// Returns the name under which the template replaces a built-in one or is included.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -58,7 +58,7 @@ pub struct TemplateError {
     pub origin: String,
     /// Line of the error in the template, from 1; `None` if it is unknown.
     pub line: Option<usize>,
-    /// The problem and the remedy.
+    /// Description of the problem and the remedy.
     pub message: String,
     /// The error of the template engine, if it found the problem.
     pub source: Option<Cause>,

@@ -14,7 +14,7 @@ use crate::dialect::{Introductions, Lang};
 
 macro_rules! templates {
     ($($lang:ident $folder:literal: $($stem:literal),+;)+) => {
-        /// Language, stem and source of each template.
+        /// Language, name (without `.j2`) and source of each built-in template.
         const TEMPLATES: &[(Lang, &str, &str)] = &[$($((
             Lang::$lang,
             $stem,

@@ -32,7 +32,7 @@ const CODE_NAMES: &[&str] = &[
     "pager", "askpass",
 ];
 
-/// A value with its secrets hidden, and the secrets.
+/// A value of a server's entry with its secrets hidden, and the secrets.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Judged {
@@ -300,7 +300,7 @@ fn parted(text: &str, separators: &[&[char]], hide: &mut impl FnMut(&str) -> &'s
     shown
 }
 
-/// Returns `true` if a word looks like a key.
+/// Returns `true` if a word looks like an access key: a known prefix of tokens, or a long word of letters and digits.
 fn is_key(word: &str) -> bool {
     is_token(word) || is_opaque(word)
 }

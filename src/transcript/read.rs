@@ -23,7 +23,7 @@ pub enum ReadError {
     NoSession {
         /// Number of the line, from 1.
         line: usize,
-        /// The content that was found instead.
+        /// A description of the line that was found instead.
         found: String,
     },
     /// The format's version is not supported.

@@ -31,8 +31,8 @@ impl Recorded {
         }
     }
 
-    /// Sets that the model waits between the pieces as long as recorded, divided by `speed`; 1 is the recorded speed.
-    /// It then needs a tokio runtime with time.
+    /// Sets the speed of the replay: the waits between pieces are those of the recording divided by `speed`, so 1 is
+    /// the recorded speed. The model then needs a tokio runtime with time.
     #[must_use]
     pub fn with_speed(mut self, speed: f64) -> Self {
         self.speed = Some(speed).filter(|s| s.is_finite() && *s > 0.0);

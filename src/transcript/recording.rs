@@ -20,13 +20,13 @@ pub const VERSION: u64 = 1;
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Recording {
-    /// The setup of the session.
+    /// The setup of the session, such as its model and dialects.
     pub session: Session,
-    /// Requests and answers, in order.
+    /// Requests and their answers, in order.
     pub rounds: Vec<Round>,
     /// The line at which the recording was cut off; `None` for a complete one.
     pub cut: Option<CutPlace>,
-    /// Notes about content that was skipped or replaced while reading.
+    /// Notes about content that was skipped or replaced while the recording was read.
     pub notes: Vec<Note>,
 }
 
@@ -52,7 +52,7 @@ pub struct Session {
     /// The model's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Name of the profile in use.
+    /// Name of the model's profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// Dialects that were parsed, in the form of the command line: `auto` or names joined by commas; empty if none was.
@@ -88,13 +88,13 @@ pub struct Round {
     pub deltas: Vec<TimedDelta>,
     /// Native calls of the answer.
     pub native_calls: Vec<NativeCall>,
-    /// The usage as the endpoint reported it.
+    /// The token usage that the endpoint reported.
     pub usage: Option<Usage>,
     /// The end of the answer; `None` if it was not recorded.
     pub finish: Option<Finish>,
-    /// The calls in the answer, in order.
+    /// The calls and rejected calls that a parser found in the answer, in order.
     pub calls: Vec<RecordedCall>,
-    /// The outcomes of the calls.
+    /// The outcomes of the answer's calls.
     pub outcomes: Vec<RecordedOutcome>,
     /// Messages to the user besides the answer, or to the model besides the outcomes of calls.
     pub notices: Vec<RecordedNotice>,
@@ -111,7 +111,7 @@ setters!(
 #[serde(default)]
 #[non_exhaustive]
 pub struct Sent {
-    /// Milliseconds since the recording began.
+    /// Time of the request in milliseconds since the recording began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
     /// Name of the model, if it is not the session's.
@@ -130,7 +130,7 @@ pub struct Sent {
     /// Maximum number of tokens of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
-    /// Strings that end the answer.
+    /// Stop strings, which end the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stop: Vec<String>,
     /// `true` if the request carried native tools, `false` if the prompt described them.
@@ -253,21 +253,21 @@ impl RecordedNotice {
     }
 }
 
-/// The line at which a recording was cut off, and what is missing there.
+/// The line at which a recording was cut off, and the part that is missing there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CutPlace {
     /// Number of the line, from 1: the incomplete line, or the last one.
     pub line: usize,
-    /// What is missing there.
+    /// The part of the recording that is missing there.
     pub reason: CutReason,
 }
 
-/// What is missing where a recording was cut off.
+/// The part that is missing at the end of a recording that was cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CutReason {
-    /// The last line is incomplete.
+    /// The last line of the recording is incomplete.
     IncompleteLine,
     /// The last answer has no `finish` line.
     NoFinish,
@@ -357,7 +357,7 @@ impl Round {
         }
     }
 
-    /// Returns what is missing if this is the last round of the recording; `None` if its answer has ended.
+    /// Returns the part that is missing if this is the last round of the recording; `None` if its answer has ended.
     pub(super) fn cut_reason(&self) -> Option<CutReason> {
         let reason = if self.answered() { CutReason::NoFinish } else { CutReason::NoAnswer };
         Some(reason).filter(|_| self.finish.is_none())

@@ -14,7 +14,7 @@ use crate::message::{Audio, Image, Message, NativeCall};
 pub struct ToolDefinition {
     /// Name of the tool in requests; see [`wire_name`](super::wire_name).
     pub name: String,
-    /// Description of the tool.
+    /// Description of the tool; empty if it has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// JSON Schema of the arguments; an object at its root.

@@ -15,17 +15,17 @@ use crate::json::escape::short_escape;
 pub(super) struct Escapes {
     /// Offset of the first backslash that begins no JSON escape (a stray backslash).
     stray: Option<usize>,
-    /// A stray backslash is before a word, as in a path or in LaTeX.
+    /// `true` if a stray backslash is before a word, as in a path or in LaTeX.
     word: bool,
-    /// The string has a `\n` not before a letter, which shows that its line breaks are escaped.
+    /// `true` if the string has a `\n` that is not before a letter, which shows that its line breaks are escaped.
     breaks: bool,
-    /// The string has a `\n` before a letter, which may be a path or a command rather than a line break.
+    /// `true` if the string has a `\n` before a letter, which may be a path or a command rather than a line break.
     break_or_word: bool,
-    /// The string has an escape that may be the beginning of a word, as `\t` in `\times`.
+    /// `true` if the string has an escape that may be the beginning of a word, as `\t` in `\times`.
     doubtful: bool,
-    /// The string has an escape that would mean something else if its backslashes were not escaped.
+    /// `true` if the string has an escape that would mean something else if its backslashes were not escaped.
     any: bool,
-    /// Offset of the end of the last `\n`, `\r` or `\t`.
+    /// Offset of the end of the last `\n`, `\r` or `\t` escape.
     blank_end: usize,
 }
 

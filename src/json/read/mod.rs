@@ -51,9 +51,9 @@ struct Stop {
 /// Changes to the commas of the text; after one, the text that follows the value may belong inside it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Commas {
-    /// A missing comma between two members was supplied.
+    /// `true` if a missing comma between two members was supplied.
     pub(crate) is_supplied: bool,
-    /// A comma before a closing bracket was dropped.
+    /// `true` if a comma before a closing bracket was dropped.
     pub(crate) is_dropped: bool,
 }
 

@@ -29,13 +29,13 @@ struct InnerMarks {
     count: usize,
     /// Number of quotation marks that were opened and not closed.
     open: usize,
-    /// A mark closes a quotation that none opened.
+    /// `true` if a quotation mark closes a quotation that was not opened.
     astray: bool,
-    /// The first mark is at the string's start.
+    /// `true` if the first quotation mark inside the string is at its start.
     at_start: bool,
-    /// The last mark is between two letters or digits.
+    /// `true` if the last quotation mark inside the string is between two letters or digits.
     in_word: bool,
-    /// Offset of the first mark. `end` is the offset after the last one.
+    /// Offset of the first quotation mark inside the string; `end` is the offset after the last one.
     first: usize,
     end: usize,
 }

@@ -14,7 +14,7 @@ use crate::model::words::{line, message};
 #[error("{message}")]
 #[non_exhaustive]
 pub struct ClientError {
-    /// The problem and the remedy, without secrets.
+    /// Description of the problem and the remedy, without secrets.
     pub message: String,
     /// The underlying error, if there is one; without secrets.
     pub source: Option<Cause>,

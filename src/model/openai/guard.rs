@@ -17,12 +17,12 @@ const ERROR_EVENT: &str = "event: error\ndata:";
 /// `error:` lines into events.
 #[derive(Default)]
 pub(super) struct Guard {
-    /// The bytes of an incomplete line.
+    /// The bytes of the current line, which is incomplete.
     line: Vec<u8>,
     started: bool,
     /// Number of bytes of the current event.
     event: usize,
-    /// `true` if the last line ended in CR.
+    /// `true` if the last line ended in a carriage return.
     cr: bool,
 }
 

@@ -108,7 +108,7 @@ struct EndpointInner {
     backoff: Duration,
     /// Headers that are sent with every request.
     headers: HeaderMap,
-    /// Values that must not appear in a message or a trace.
+    /// Values that must not appear in an error message or a trace.
     secrets: Secrets,
     trace: Option<Tracer>,
     /// `true` if top-level fields of the chunks that no other event contains are reported ([`ModelEvent::Fields`]).

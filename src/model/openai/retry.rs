@@ -28,7 +28,7 @@ pub(super) fn jittered(wait: Duration, random: u64) -> Duration {
     half + (wait - half).mul_f64(random as f64 / u64::MAX as f64)
 }
 
-/// Returns a number that differs between clients. The keys of a hasher are random enough for a wait.
+/// Returns a number that differs between clients, from the random keys of a hasher.
 pub(super) fn random() -> u64 {
     RandomState::new().hash_one(0)
 }

@@ -10,17 +10,17 @@ use crate::model::{ModelError, Request};
 /// The restrictions that an endpoint has for requests to one of its models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Terms {
-    /// Messages with native calls must contain the reasoning before them.
+    /// `true` if messages with native calls must contain the reasoning before them.
     pub(super) reasoning: bool,
-    /// The role `system` is refused: the system text is put before the first user message.
+    /// `true` if the role `system` is refused, so that the system text is put before the first user message.
     no_system: bool,
-    /// The field `stream_options` is refused.
+    /// `true` if the field `stream_options` is refused.
     no_stream_options: bool,
-    /// The field `reasoning_effort`, or one of its levels, is refused.
+    /// `true` if the field `reasoning_effort`, or one of its levels, is refused.
     no_effort: bool,
-    /// The level `none` of `reasoning_effort`, which turns reasoning off, is refused.
+    /// `true` if the level `none` of `reasoning_effort`, which turns reasoning off, is refused.
     always_thinks: bool,
-    /// Probabilities of tokens (`logprobs`) are refused.
+    /// `true` if probabilities of tokens (`logprobs`) are refused.
     pub(super) no_alternatives: bool,
 }
 

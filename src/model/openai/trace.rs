@@ -175,7 +175,7 @@ impl Response {
         self.response.headers()
     }
 
-    /// Drops the headers, which otherwise keep the buffer that they were read into until the end of the body.
+    /// Drops the response headers, which otherwise keep the buffer that they were read into until the end of the body.
     pub(super) fn drop_headers(&mut self) {
         *self.response.headers_mut() = HeaderMap::new();
     }

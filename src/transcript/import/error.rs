@@ -7,7 +7,7 @@ use crate::transcript::read::words;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// The text is empty, or not the JSON that the format requires.
+    /// The text is empty, or is not the JSON that its format requires.
     #[error(transparent)]
     Recording(#[from] ReadError),
     /// The text is JSON of an unknown kind.
