@@ -43,7 +43,7 @@ impl EndpointInner {
         said
     }
 
-    /// Returns `true` if native calls of a model work with this version of its server, or if a trial gave no clear
+    /// Returns `true` if native calls of a model work with this version of its server, or if no trial gave a clear
     /// result. Concurrent callers share one trial.
     async fn tried(self: &Arc<Self>, model: &str, version: String) -> Option<bool> {
         let Some(kept) = self.trials.clone() else { return Some(true) };
