@@ -254,8 +254,11 @@ impl Translation<'_> {
             }
             Becomes::Limits if value.is_object() => {
                 for (name, value) in value.as_object()? {
-                    let key = if name == "startup" { "connectTimeout" } else { "timeout" };
-                    self.set(key, seconds(value, 1_000.0)?);
+                    match name.as_str() {
+                        "startup" => self.set("connectTimeout", seconds(value, 1_000.0)?),
+                        "request" => self.set("timeout", seconds(value, 1_000.0)?),
+                        _ => self.dropped.push(format!("{path}.{name}")),
+                    }
                 }
             }
             Becomes::Limits => {

@@ -9,7 +9,7 @@ use crate::base::state;
 
 const FILE: &str = "tools.json";
 
-/// Maximum number of saved servers; a change that would exceed it is not saved.
+/// Number of saved servers above which all are forgotten but those that were just seen.
 const MOST: usize = 200;
 
 /// Names of tools, by the name of their server.
@@ -31,8 +31,31 @@ pub(super) fn keep(catalog: &Catalog) {
     let known = tools();
     if seen.iter().any(|(server, tools)| known.get(server) != Some(tools)) {
         state::change(FILE, |known: &mut Tools| {
-            known.extend(seen);
-            known.len() <= MOST
+            learn(known, seen);
+            true
         });
+    }
+}
+
+/// Adds servers to the known ones.
+fn learn(known: &mut Tools, seen: Tools) {
+    if known.len() + seen.len() > MOST {
+        known.clear();
+    }
+    known.extend(seen);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_very_many_servers_the_last_seen_ones_are_known() {
+        let server = |n: usize| (n.to_string(), vec!["read".to_owned()]);
+        let mut known = Tools::new();
+        (0..MOST).for_each(|n| learn(&mut known, Tools::from([server(n)])));
+        assert_eq!(known.len(), MOST);
+        learn(&mut known, Tools::from([server(MOST)]));
+        assert_eq!(known, Tools::from([server(MOST)]));
     }
 }
