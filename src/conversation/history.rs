@@ -15,7 +15,7 @@ pub struct Conversation {
     pub(super) entries: Vec<HistoryEntry>,
 }
 
-/// One entry of a history.
+/// One entry of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -25,16 +25,16 @@ pub enum HistoryEntry {
     User(User),
     /// A message of the model.
     Assistant(Assistant),
-    /// The outcome of a call of the last model message.
+    /// The outcome of a call in the model's last message.
     Outcome {
-        /// The call's id.
+        /// Id of the call.
         id: String,
-        /// The outcome.
+        /// Outcome of the call.
         outcome: Outcome,
     },
-    /// A note of the program to the model about its last message.
+    /// A note of the program to the model about the model's last message.
     Note {
-        /// The text, in the prompt's language.
+        /// Text of the note, in the prompt's language.
         text: String,
     },
 }

@@ -31,9 +31,9 @@ pub const MAX_REJECTED_BYTES: usize = 16 << 10;
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct User {
-    /// The text.
+    /// Text of the message.
     pub text: String,
-    /// Images that go with it.
+    /// Images that belong to the message, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
 }
@@ -102,61 +102,63 @@ impl<T: Into<String>> From<T> for User {
 #[serde(default)]
 #[non_exhaustive]
 pub struct Assistant {
-    /// Text and calls, in the order in which they were written.
+    /// Text, syntax and calls of the message, in the order in which the model wrote them.
     pub parts: Vec<Part>,
-    /// The model's reasoning; sent back only where that is asked for.
+    /// Reasoning of the model for this message. It is sent back to the model only if the settings or the endpoint
+    /// require it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
-    /// The message ended before the model was done: it was cancelled, was cut off, or hit the output limit.
+    /// `true` if the message ended before the model had finished it: it was cancelled, was cut off, or reached the
+    /// output limit.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cut_off: bool,
 }
 
-/// A piece of a model's message.
+/// A part of a model's message: text, syntax or a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Part {
-    /// Syntax around calls and answers, which is not shown to the user.
+    /// Text of the answer, which the user sees.
     Text {
-        /// The text, verbatim.
+        /// The answer's text, verbatim.
         text: String,
     },
-    /// Syntax around calls and answers, which the user does not see.
+    /// Syntax around calls and answers, a think tag or a special token, which the user does not see.
     Marker {
-        /// The kind of the syntax.
+        /// Kind of the syntax.
         kind: MarkerKind,
-        /// Its text, verbatim.
+        /// Text of the syntax, verbatim.
         text: String,
     },
-    /// A call that may run, and must be answered.
+    /// A call that may run. The conversation must contain its outcome before the next message.
     Call(HistoryCall),
-    /// A call that must not run.
+    /// A call that was rejected and must not run.
     Rejected {
-        /// The call and the reason.
+        /// The rejected call with the reason.
         rejected: Box<Rejected>,
-        /// `true` if the model is told about the rejection.
+        /// `true` if a message about the rejection is sent to the model.
         feedback: bool,
-        /// The call as the endpoint reported it in its own field, if it did.
+        /// The call as the endpoint reported it in a field of its own; `None` if it was in the text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         native: Option<NativeCall>,
     },
 }
 
-/// A call in its message.
+/// A call in a message of a conversation, with its id.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HistoryCall {
-    /// Identifier, unique in the conversation.
+    /// Id of the call, unique in the conversation.
     pub id: String,
-    /// The call, with its arguments as the tool's schema wants them.
+    /// The call, with its arguments after validation.
     pub call: Box<Call>,
-    /// The call's text as the model wrote it.
+    /// Text of the call as the model wrote it.
     pub raw: String,
-    /// The call was promoted although it may be reasoning: the model's reasoning should have come first, and no think
-    /// tag came.
+    /// `true` if the call was promoted although it may be only a draft: the message should have begun with reasoning,
+    /// and it has no think tag.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untagged: bool,
 }

@@ -13,16 +13,16 @@ use super::history::{Conversation, HistoryEntry};
 /// stored as version 1, which older programs read.
 pub const CONVERSATION_VERSION: u32 = 2;
 
-/// A history in its serialized form.
+/// A conversation in its serialized form.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typed", schemars(rename = "Conversation"))]
 struct StoredConversation<'a> {
-    /// Version of the form.
+    /// Version of the serialized form: 1, or 2 if the conversation contains images.
     // It is written first, so that a newer one is reported before its entries fail to parse.
     #[serde(deserialize_with = "readable")]
     version: u32,
-    /// The entries, oldest first.
+    /// Entries of the conversation, oldest first.
     entries: Cow<'a, [HistoryEntry]>,
 }
 

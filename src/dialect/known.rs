@@ -10,54 +10,56 @@ use super::file::DialectError;
 use super::loaded::{self, LoadedDialect, MAX_LOADED};
 use super::spec::Spec;
 
-/// A call syntax. As text it is its name.
+/// A dialect: a syntax of tool calls. In JSON and as text it is its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema), schemars(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Dialect {
-    /// `<use_mcp_tool>` with `<server_name>`, `<tool_name>`, `<arguments>` in
-    /// JSON, and `<access_mcp_resource>` with `<server_name>`, `<uri>`.
+    /// Calls as `<use_mcp_tool>` with `<server_name>`, `<tool_name>` and `<arguments>` in JSON; reads of resources as
+    /// `<access_mcp_resource>` with `<server_name>` and `<uri>`.
     UseMcpTool,
-    /// `<tool><parameter>text</parameter></tool>` for known tools.
+    /// Calls as elements with the names of the tool and its parameters, `<tool><parameter>text</parameter></tool>`;
+    /// only for known tools.
     ToolTag,
-    /// A line `TYPE: MCP`, then JSON.
+    /// Calls in JSON after a line `TYPE: MCP`.
     TypeMarker,
-    /// `<tool_call>` with JSON, as Hermes and Qwen write it.
+    /// Calls in JSON inside `<tool_call>`, as Hermes and Qwen write them.
     Hermes,
-    /// `[TOOL_CALLS]` with JSON, or with a name and JSON, as Mistral's models write it.
+    /// Calls after `[TOOL_CALLS]`, in JSON or as a name and JSON, as Mistral's models write them.
     ToolCalls,
-    /// `[TOOL_REQUEST]` with JSON, as LM Studio asks for it.
+    /// Calls in JSON after `[TOOL_REQUEST]`, as the prompt of LM Studio asks for them.
     ToolRequest,
-    /// `<|python_tag|>` with JSON, as Llama writes it.
+    /// Calls in JSON after `<|python_tag|>`, as Llama writes them.
     PythonTag,
-    /// `<function=NAME>`, then JSON or `<parameter=KEY>` tags.
+    /// Calls as `<function=NAME>` with arguments in JSON or in `<parameter=KEY>` tags.
     FunctionTag,
-    /// `<invoke name="NAME">` with `<parameter name="KEY">` tags.
+    /// Calls as `<invoke name="NAME">` with arguments in `<parameter name="KEY">` tags.
     Invoke,
-    /// DeepSeek's special tokens around a name and JSON.
+    /// Calls as a name and JSON between the special tokens of DeepSeek's models.
     #[cfg_attr(feature = "typed", schemars(rename = "deepseek"))]
     DeepSeek,
-    /// Kimi K2's special tokens around a name and JSON.
+    /// Calls as a name and JSON between the special tokens of Kimi K2.
     Kimi,
-    /// `<tool_call>NAME` with `<arg_key>` and `<arg_value>` tags, as GLM-4.5 writes it.
+    /// Calls as `<tool_call>NAME` with arguments in `<arg_key>` and `<arg_value>` tags, as GLM-4.5 writes them.
     Glm,
-    /// Harmony's channels, as gpt-oss writes them.
+    /// Calls in messages of Harmony's channels, as gpt-oss writes them.
     Harmony,
-    /// `<|START_ACTION|>` with JSON, as Cohere's Command writes it.
+    /// Calls in JSON after `<|START_ACTION|>`, as Cohere's Command writes them.
     Command,
-    /// Solar Open's special tokens around a name and JSON.
+    /// Calls as a name and JSON between the special tokens of Solar Open.
     Solar,
-    /// Kimi K3's elements of special tokens.
+    /// Calls as elements whose tags are special tokens, as Kimi K3 writes them.
     KimiK3,
-    /// `<|tool_call>call:NAME{…}` with bare keys and texts between tokens, as Gemma 4 writes it.
+    /// Calls as `<|tool_call>call:NAME{…}` with keys without quotes and strings between special tokens, as Gemma 4
+    /// writes them.
     Gemma,
-    /// `[f(a=1), g(b='x')]` and, at a line's start, `f(a=1)`, for known tools.
+    /// Calls as in Python: `[f(a=1), g(b='x')]` and, at the start of a line, `f(a=1)`; only for known tools.
     Python,
-    /// JSON as the whole message or alone in a fence, for known tools.
+    /// Calls in JSON that is the whole message or alone in a code fence; only for known tools.
     Json,
-    /// `Action:` and `Action Input:` with JSON, for known tools.
+    /// Calls as a line `Action:` with the tool's name and a line `Action Input:` with JSON; only for known tools.
     React,
-    /// One that was read from a file ([`Dialect::from_json`]).
+    /// A dialect that was loaded from a file ([`Dialect::from_json`]).
     #[cfg_attr(feature = "typed", schemars(untagged, with = "String"))]
     Loaded(LoadedDialect),
 }

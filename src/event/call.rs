@@ -9,64 +9,70 @@ use crate::dialect::Dialect;
 use crate::json::Repair;
 use crate::message::keyword_enum;
 
-/// A complete call of a tool or resource, not yet checked against a schema.
+/// A complete call of a tool, or a read of a resource. The parser does not check the arguments against the tool's
+/// schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Call {
-    /// Server, as written or as resolved from the catalog.
+    /// Name of the tool's server, as the model wrote it or as resolved from the catalog; `None` if neither gives one.
     pub server: Option<String>,
-    /// Tool; [`ACCESS_RESOURCE`](crate::tools::ACCESS_RESOURCE) for a resource.
+    /// Name of the called tool; [`ACCESS_RESOURCE`](crate::tools::ACCESS_RESOURCE) for the read of a resource.
     pub tool: String,
-    /// Arguments: any JSON value until they are validated.
+    /// Arguments of the call: any JSON value before validation, an object after it.
     pub arguments: Value,
-    /// The arguments' text as the model wrote it.
+    /// Text of the call's arguments as the model wrote it.
     pub raw_arguments: String,
-    /// Syntax that the call was written in.
+    /// Dialect (call syntax) in which the model wrote the call.
     pub dialect: Dialect,
-    /// Everything that had to be mended, in order.
+    /// Repairs that made the call readable or valid, in the order in which they were made.
     pub repairs: Vec<Repair>,
-    /// The way in which the call was found.
+    /// Provenance of the call: how it was found, and so how certain it is that the model meant it.
     #[serde(default, skip_serializing_if = "Provenance::is_plain")]
     pub provenance: Provenance,
 }
 
-/// The way in which a call was found. It tells how certain it is that the call was meant: any but
-/// [`Plain`](Provenance::Plain) needs approval, whatever a policy allows by name.
+/// The position and form in which a call was found, and so how certain it is that the model meant the call. A call with
+/// any provenance but [`Plain`](Provenance::Plain) needs approval, even if the policy allows its tool by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Provenance {
-    /// It is where calls are expected.
+    /// The call is where calls are expected, so it needs no approval because of its provenance.
     #[default]
     Plain,
-    /// It was alone in the fence that the message begins with, and prose followed: taken as a
-    /// last resort ([`FencedCalls`](crate::message::FencedCalls)).
+    /// The call is in the code fence that the message begins with, and prose follows the fence. It counts as a call
+    /// only because the message has no other ([`FencedCalls`](crate::message::FencedCalls)).
     FencedFirst,
-    /// No marker announces it, and prose is before it on other lines: many such calls are examples.
+    /// The call has no delimiter (dialects `json` and `python`), and prose precedes it on other lines: many such calls
+    /// are examples.
     AfterProse,
-    /// No marker announces it, and prose follows it.
+    /// The call has no delimiter (dialects `json` and `python`), and prose follows it.
     BeforeProse,
-    /// The line before it asks, speaks of an example or introduces another's words; or it neither announces the call nor
-    /// is a finished sentence, and prose follows; text between it and an earlier call does not announce it; or the line
-    /// after it speaks of it or asks.
+    /// The text around the call puts it in doubt: the line before it asks a question, speaks of an example or
+    /// introduces another's words; that line neither announces the call nor is a finished sentence, and prose follows
+    /// the call; text between an earlier call and this one does not announce it; or the line after it asks a question
+    /// or speaks of the call.
     Hedged,
-    /// It does not begin its line: prose is before it there.
+    /// The call does not begin its line: prose precedes it on the same line.
     InALine,
-    /// It is alone in a fence, and prose is before the fence.
+    /// The call is alone in a code fence, and prose precedes the fence.
     FencedAfterProse,
-    /// It is inside an element of an unknown name, an edit, a block of YAML or a value outside any call, which may be
-    /// what it is about: a file's content, a plan.
+    /// The call is inside an element with an unknown name, the delimiters of a file edit, an indented block of YAML or
+    /// the element of a parameter's value outside any call, so it may be part of a file's content or of a plan.
     InElement,
-    /// A value of it was chosen from text without quotes, which may be prose.
+    /// A value of the call was recovered from text without quotation marks, which may be prose.
     Mended,
-    /// It is in a result or a file of the conversation, or in the instructions, descriptions and schemas of another
-    /// server: its bytes, or its tool and arguments. Or it may change something, and its arguments contain a text of the program to the model.
+    /// The call is a copy: its text, or its tool with its arguments, occurs in a result or a file of the conversation,
+    /// or in the instructions, descriptions or schemas of another server. Or it may change something, and its arguments
+    /// contain a text that the program wrote for the model.
     Echoed,
-    /// It may change something, and names what a rejected call of a read-only tool named just before.
+    /// The call may change something, and a text in its arguments occurs in a rejected call of a read-only tool just
+    /// before it.
     InsteadOfRead,
-    /// It was promoted out of the reasoning, or out of what may be reasoning.
+    /// The call was promoted: it was in the reasoning of a message without any other content, or in text that may be
+    /// reasoning.
     Promoted,
 }
 
@@ -125,69 +131,69 @@ pub(crate) fn call_of(verdict: &Result<Call, Rejected>) -> Option<&Call> {
     }
 }
 
-/// A call that must not run, and why.
+/// A call that must not run, with the reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Rejected {
-    /// Reason.
+    /// Kind of the reason why the call must not run.
     pub kind: RejectedKind,
-    /// The call's whole text, at most [`Limits::call_bytes`](crate::parse::Limits::call_bytes).
+    /// Text of the call as the model wrote it, cut off after [`Limits::call_bytes`](crate::parse::Limits::call_bytes)
+    /// bytes.
     pub raw: String,
-    /// The fault and its place, for people and for the model.
+    /// Error message that names the fault and its position, for the user and for the model.
     pub message: String,
-    /// Server, as far as it was known.
+    /// Name of the tool's server; `None` if it is unknown.
     pub server: Option<String>,
-    /// Tool, as far as it was known.
+    /// Name of the called tool; `None` if it could not be read.
     pub tool: Option<String>,
-    /// Names of tools that the model may have meant (`unknown_tool` only).
+    /// Names of tools that the model may have meant; empty unless the kind is `unknown_tool`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<String>,
-    /// Syntax that the call was written in.
+    /// Dialect (call syntax) in which the model wrote the call.
     pub dialect: Dialect,
-    /// The call itself where it was complete: a draft, an example, or one with
-    /// arguments that its schema refuses.
+    /// The parsed call if it was complete, such as a draft, an example or a call with arguments that the tool's schema
+    /// refuses; `None` otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Box<Call>>,
-    /// The construct that quotes it (`quoted` only).
+    /// Construct that quotes the call, such as a code span, if the parser rejected the call as `quoted`; `None`
+    /// otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quoted_in: Option<QuotedIn>,
-    /// `true` if its text stays in its place, visible to the reader: an `invented` call after a
-    /// line or a result in the text.
+    /// `true` if the text of an `invented` call stays in the message's text, where the user sees it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_text: bool,
 }
 
-/// Why a call was rejected, in order of precedence.
+/// The kind of the reason why a call was rejected. If several apply, the first in this order counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RejectedKind {
-    /// It is in the reasoning.
+    /// The call is a draft: it is inside the model's reasoning.
     InReasoning,
-    /// It is after the end of the model's own message: in a user's turn or after a
+    /// The call is after the end of the model's own message: in a user's turn that the model wrote, or after a tool
     /// result that the model wrote itself.
     Invented,
-    /// It is quoted, so it is an example: in a code fence with other text, in a code span,
-    /// between quotation marks, … ([`Rejected::quoted_in`] says which).
+    /// The call is an example: a construct such as a code fence with other text, a code span or quotation marks quotes
+    /// it ([`Rejected::quoted_in`]). Also a doubtful call in a turn that has nobody to approve it.
     Quoted,
-    /// It is after a call that cannot be read, before what closes that one, or before a closer
-    /// that closes nothing: it may be a part of that call's text.
+    /// The call may be part of the text of an earlier call: an earlier call is malformed and its closing tag has not
+    /// come yet, or a closing tag that closes nothing follows this call.
     AfterDamage,
-    /// It passed a limit on size, depth or number.
+    /// The call exceeds a limit on its size or its nesting depth, or on the number of calls in a message.
     Limit,
-    /// The stream ended before the call did.
+    /// The stream ended before the call was complete.
     Truncated,
-    /// It cannot be read.
+    /// The call's text is malformed: it cannot be parsed, even with repairs.
     Malformed,
-    /// No such tool.
+    /// The call names a tool that the catalog does not have.
     UnknownTool,
-    /// The tool's schema refuses the arguments.
+    /// The tool's schema does not accept the call's arguments.
     InvalidArguments,
-    /// Text that is meant as a call of a known tool and fits no syntax of calls: a marker, a bracket
-    /// or a name in it is missing or misspelt. Known at the message's end; its text stays in
-    /// its place.
+    /// Text that is meant as a call of a known tool and fits no call syntax: a delimiter, a bracket or a name in it is
+    /// missing or misspelt. It is reported at the end of the message, and stays in the message's text.
     NearCall,
 }
 
@@ -203,29 +209,31 @@ keyword_enum!(RejectedKind, "a kind of rejection",
     "invalid_arguments" => RejectedKind::InvalidArguments,
     "near_call" => RejectedKind::NearCall);
 
-/// A construct that quotes a call; `docs/parser.md` has the rules.
+/// A construct that quotes a call, so that the call is only an example; `docs/parser.md` has the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum QuotedIn {
-    /// A code fence with other text in or after it.
+    /// A code fence that contains other text than calls, or has other text after it.
     Fence,
-    /// A code span: backticks on its line, or `<code>`.
+    /// A code span: backticks on the call's line, or a tag `<code>` or `<pre>` before the call.
     CodeSpan,
-    /// Quotation marks.
+    /// Quotation marks around the call, or right before it.
     Quotation,
-    /// A line that begins with `>`.
+    /// A block quote of Markdown: the call's line begins with `>`.
     BlockQuote,
-    /// A line that is indented as code is.
+    /// Indented code of Markdown: the call's line is indented by at least four columns and follows a blank line.
     IndentedCode,
-    /// A comment: `<!-- -->`, `/* */`, or a line after the sign of one, such as `//`.
+    /// A comment around the call: `<!-- -->`, `/* */`, or a line that begins with a comment sign such as `//`.
     Comment,
-    /// A block that holds text as it is: `<blockquote>`, CDATA, a heredoc, triple quotes, …
+    /// A block of verbatim text around the call, such as `<blockquote>`, CDATA, a heredoc or triple quotes.
     Block,
-    /// A sign before it says that it is not meant: a backslash, `~~`, or that of a diff's line.
+    /// A sign that the call is not meant: a backslash before it, `~~` (strikethrough) around it, or the `-` or `+` of a
+    /// diff before it.
     Sign,
-    /// It follows a line with which the prompt introduces an example.
+    /// A line before the call that introduces an example or forbids to run it, in the prompt's words or other common
+    /// ones.
     OwnWords,
 }
 
@@ -253,22 +261,23 @@ impl QuotedIn {
     }
 }
 
-/// Why a call must not run, without the call.
+/// The reason why a call must not run, without the call itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Reason {
-    /// The kind of the fault.
+    /// Kind of the reason why the call must not run.
     pub kind: RejectedKind,
-    /// The same in words, with the place.
+    /// Error message that names the fault and its position, for the user and for the model.
     pub message: String,
-    /// Known names that are near an unknown one.
+    /// Names of tools that the model may have meant; empty unless the kind is `unknown_tool`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<String>,
-    /// The construct that quotes it (`quoted` only).
+    /// Construct that quotes the call, such as a code span, if the parser rejected the call as `quoted`; `None`
+    /// otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quoted_in: Option<QuotedIn>,
-    /// The way in which the call was found. It counts once nothing else rejects the call.
+    /// Provenance of the rejected call, which applies if a later event revises the rejection.
     #[serde(default, skip_serializing_if = "Provenance::is_plain")]
     pub provenance: Provenance,
 }

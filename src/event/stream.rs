@@ -107,19 +107,22 @@ pub enum Event<'a> {
     },
 }
 
-/// The part of a message to which text was [moved](Event::Moved).
+/// The part of a message to which text that was reported earlier is [moved](Event::Moved).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Destination {
-    /// To the answer: what was read as reasoning was one, and no tag of reasoning came.
+    /// The text moves to the answer: it was reported as reasoning, and the stream ended without a closing think tag.
     Content,
-    /// To the reasoning: a closing tag without an opening one followed.
+    /// The text moves to the reasoning, because a closing think tag without an opening one followed. Its calls stay
+    /// calls.
     Reasoning,
-    /// The same, and the syntax around calls is text: they are drafts.
+    /// The text moves to the reasoning, because a closing think tag without an opening one followed. Its calls become
+    /// drafts, and the syntax around them becomes text of the reasoning.
     Drafts,
-    /// To no text: it is the syntax around calls, where one of those is a call.
+    /// The text leaves answer and reasoning: it becomes syntax around calls, provided that a call between the moved
+    /// pieces may run.
     Syntax,
 }
 
@@ -134,7 +137,7 @@ impl Destination {
     }
 }
 
-/// Part of a message that text belongs to.
+/// The part of a message that text belongs to: the answer or the reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -146,28 +149,28 @@ pub enum Region {
     Reasoning,
 }
 
-/// Which syntax a [`Event::Marker`] is.
+/// The kind of a piece of syntax that is neither text nor part of a call ([`Event::Marker`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MarkerKind {
-    /// `<think>`, `<thinking>` or another mark that opens the reasoning.
+    /// A think tag or another delimiter that opens the reasoning, such as `<think>`.
     ThinkOpen,
-    /// `</think>`, `</thinking>` or another mark that closes it.
+    /// A think tag or another delimiter that closes the reasoning, such as `</think>`.
     ThinkClose,
-    /// A fence line around a call.
+    /// The opening or closing line of a code fence around a call.
     Fence,
-    /// A `TYPE: MCP` line.
+    /// A line `TYPE: MCP`, which announces a call.
     CallLine,
-    /// A `TYPE: ANSWER` line.
+    /// A line `TYPE: ANSWER`, which announces the answer to the user.
     AnswerLine,
-    /// Brackets, commas and tags around several calls; calls past the limit on calls.
+    /// Brackets, commas and tags around or between calls, and the whole text of a call past the limit on calls.
     Wrapper,
-    /// A leaked token of the model's chat template.
+    /// A special token of the model's chat template that leaked into the text and does not end the model's turn.
     Token,
-    /// A token that ends the model's turn or begins another's, and what follows it in
-    /// another's name. Empty where a line or a result of another's begins in the text.
+    /// A special token that ends the model's turn or begins another's, and the text of another's turn after it. Empty
+    /// where a line of the user or a tool result in the text begins another's turn.
     Turn,
 }
 
@@ -219,27 +222,27 @@ impl Event<'_> {
     }
 }
 
-/// An [`Event`] that owns its text; its JSON form has the variant under `type`.
+/// An event of the parser that owns its text ([`Event`] borrows it). In JSON, the member `type` is the event's name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are those of `Event`")]
 #[non_exhaustive]
 pub enum OwnedEvent {
-    /// See [`Event::Text`].
+    /// Text of the answer, which the user sees; the fields are those of [`Event::Text`].
     Text { text: String, span: Span },
-    /// See [`Event::Reasoning`].
+    /// Text of the reasoning; the fields are those of [`Event::Reasoning`].
     Reasoning {
         text: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         syntax: Option<MarkerKind>,
         span: Span,
     },
-    /// See [`Event::CallStart`].
+    /// A call has begun and its tool's name is known; the fields are those of [`Event::CallStart`].
     CallStart { index: u32, server: Option<String>, tool: String, span: Span },
-    /// See [`Event::ArgsDelta`].
+    /// A preview of a call's arguments as JSON text; the fields are those of [`Event::ArgsDelta`].
     ArgsDelta { index: u32, text: String, span: Span },
-    /// See [`Event::CallEnd`]; exactly one of `call` and `rejected` is there.
+    /// A call has ended: exactly one of `call` and `rejected` is set. The other fields are those of [`Event::CallEnd`].
     CallEnd {
         index: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -250,9 +253,10 @@ pub enum OwnedEvent {
         restated: bool,
         span: Span,
     },
-    /// See [`Event::Marker`].
+    /// Syntax that is neither text nor part of a call; the fields are those of [`Event::Marker`].
     Marker { kind: MarkerKind, text: String, span: Span },
-    /// See [`Event::Revised`]; exactly one of `provenance` and `reason` is there.
+    /// A new verdict on calls that were reported earlier: exactly one of `provenance` and `reason` is set. The other
+    /// fields are those of [`Event::Revised`].
     Revised {
         calls: Range<u32>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -261,6 +265,6 @@ pub enum OwnedEvent {
         reason: Option<Box<Reason>>,
         span: Span,
     },
-    /// See [`Event::Moved`].
+    /// Text that was reported earlier moves to another part of the message; the fields are those of [`Event::Moved`].
     Moved { spans: Vec<Span>, to: Destination, span: Span },
 }

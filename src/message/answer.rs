@@ -52,30 +52,31 @@ impl Delta {
     }
 }
 
-/// Tokens of a request and its answer, as the endpoint counts them.
-/// `prompt_tokens` of most endpoints include the cached ones.
+/// Token usage of a request and its answer, as the endpoint counts it or as an estimate. Most endpoints include cached
+/// tokens in `prompt_tokens`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Tokens of the request.
+    /// Number of tokens of the request.
     pub prompt_tokens: u64,
-    /// Tokens of the answer, reasoning included.
+    /// Number of tokens of the answer, including its reasoning.
     pub completion_tokens: u64,
-    /// Tokens of the reasoning, if they were counted.
+    /// Number of tokens of the reasoning; `None` if they were not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
-    /// Tokens of the request that the endpoint had cached, if it reports them.
+    /// Number of tokens of the request that the endpoint had cached; `None` if it does not report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
-    /// The price of the request in the endpoint's own unit, if it reports one. OpenRouter reports US dollars.
+    /// Price of the request in the endpoint's own unit (US dollars at OpenRouter); `None` if it reports none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// The tokens of request and answer are this program's own estimate: the endpoint reported none.
+    /// `true` if the numbers of tokens of request and answer are this program's own estimate, because the endpoint
+    /// reported none.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
-    /// The tokens of the reasoning are an estimate, or their share of the answer's tokens is.
+    /// `true` if the number of tokens of the reasoning is an estimate, by itself or as a share of the answer's tokens.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub reasoning_estimated: bool,
 }

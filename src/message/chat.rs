@@ -95,16 +95,16 @@ impl Message {
     }
 }
 
-/// A call that the endpoint reported in its own field (`tool_calls`, `tool_use`).
+/// A call that the endpoint reported in a field of its own (`tool_calls`, `tool_use`) instead of the text.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 pub struct NativeCall {
-    /// The endpoint's identifier.
+    /// Identifier that the endpoint gave the call; `None` if it gave none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Name of the tool, as the endpoint knows it.
+    /// Name of the called tool, as the endpoint reported it.
     pub name: String,
-    /// The arguments' JSON text.
+    /// JSON text of the call's arguments, which may be invalid.
     pub arguments: String,
 }
 

@@ -26,12 +26,12 @@ pub const MAX_IMAGE_BYTES: usize = 20_000_000;
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 pub struct Image {
-    /// The image's name, such as a file name.
+    /// Name of the image, such as a file name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    /// Its media type.
+    /// Media type of the image.
     media_type: ImageType,
-    /// Its bytes in base64.
+    /// Bytes of the image file in base64.
     data: Arc<str>,
 }
 

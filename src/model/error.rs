@@ -211,7 +211,7 @@ impl ModelError {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelErrorKind {
-    /// The answer was cut off after it had begun.
+    /// The model's answer was cut off after it had begun.
     BrokeOff,
     /// The endpoint cannot be reached.
     Unreachable,
@@ -221,9 +221,9 @@ pub enum ModelErrorKind {
     ContextExceeded,
     /// The endpoint's response is not a model's answer.
     BadAnswer,
-    /// The endpoint does not support a required structure.
+    /// The answer must be constrained to a structure, and the endpoint supports no form of the constraint.
     Unconstrained,
-    /// A recording does not fit the conversation.
+    /// A replayed recording has fewer rounds than were requested, so it does not fit the conversation.
     Recording,
     /// Any other error.
     #[default]
@@ -242,17 +242,17 @@ keyword_enum!(ModelErrorKind, "a kind of error",
 
 /// A [`ModelError`] that ended a turn, with the details that a user interface needs.
 ///
-/// Its JSON form has everything except the error itself.
+/// Its JSON form has all fields except the error itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ModelFailure {
-    /// The problem and possible remedies.
+    /// Description of the problem and possible remedies.
     pub message: String,
-    /// The kind of error.
+    /// Kind of the error.
     #[serde(default)]
     pub error: ModelErrorKind,
-    /// The HTTP status of a refusal.
+    /// HTTP status with which the endpoint refused the request; `None` for any other error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     /// `true` if the same request may succeed later.

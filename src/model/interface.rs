@@ -66,19 +66,19 @@ impl ContextWindow {
     }
 }
 
-/// Progress before an answer begins.
+/// The progress of a request before the model's answer begins. In JSON, the member `kind` is its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Progress {
-    /// The server loads the model; the request is sent again until it has.
+    /// The server is still loading the model; the request is sent again until the model is loaded.
     Loading,
-    /// The model reads the prompt.
+    /// The model is reading the prompt.
     Prompt {
-        /// Tokens that were read.
+        /// Number of prompt tokens that the model has read so far.
         processed: u64,
-        /// Tokens to read.
+        /// Number of tokens of the whole prompt.
         total: u64,
     },
 }

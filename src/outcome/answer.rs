@@ -8,23 +8,24 @@ use serde_json::Value;
 
 use crate::message::keyword_enum;
 
-/// The status of a finished call. Every call has exactly one outcome.
+/// The status of a finished call: its result, or the reason why it has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Status {
-    /// The tool answered.
+    /// The tool returned a result.
     Result,
-    /// The tool or its server failed; the text says why.
+    /// The tool or its server failed; the outcome's text gives the reason.
     ToolError,
-    /// The call did not run: the policy, the user or a rule of the turn refused it; the text says which.
+    /// The call did not run, because the policy, the user or a rule of the turn refused it; the outcome's text says
+    /// which.
     Denied,
-    /// The tool did not answer in time.
+    /// The tool did not answer within the time limit.
     TimedOut,
-    /// The turn was cancelled.
+    /// The turn was cancelled before the call was finished.
     Cancelled,
-    /// The call's arguments were shown to the user; nothing ran.
+    /// The tool is display-only: the call's arguments were shown to the user, and nothing ran.
     Displayed,
 }
 
@@ -36,21 +37,21 @@ keyword_enum!(Status, "a status",
     "cancelled" => Status::Cancelled,
     "displayed" => Status::Displayed);
 
-/// The outcome of a call. A tool's failure is an outcome, not an `Err`.
+/// The outcome of a call. A tool's failure is an outcome as well, not an `Err`. Every call has exactly one outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The status.
+    /// Status of the finished call.
     pub status: Status,
-    /// The tool's whole answer as text; control tokens in it are not escaped yet.
+    /// The tool's whole answer as text, or the reason why there is none. Control tokens in it are not escaped yet.
     pub text: String,
-    /// MCP's `structuredContent`.
+    /// Structured result of the tool (`structuredContent` in MCP); `None` if it returned none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
-    /// Events from the tool for the caller's user interface, besides the text. No model sees them, except images and
-    /// sound ([`MEDIA_EVENT`](super::MEDIA_EVENT)). They are kept with the outcome, so that a stored conversation can
-    /// be shown again.
+    /// Events from the tool for the caller's user interface, in addition to the text. No model sees them, except images
+    /// and sound ([`MEDIA_EVENT`](super::MEDIA_EVENT)). They are stored with the outcome, so that a stored conversation
+    /// can be shown again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<InterfaceEvent>,
     /// Time from the start of the call to its outcome; milliseconds in the serialized form.
@@ -64,9 +65,9 @@ pub struct Outcome {
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct InterfaceEvent {
-    /// The kind of event, in terms that tool and user interface share.
+    /// Kind of the event: a name that tool and user interface agree on.
     pub kind: String,
-    /// The content. It is untrusted if the tool is.
+    /// Content of the event, which is untrusted if the tool is untrusted.
     #[serde(default)]
     pub data: Value,
 }

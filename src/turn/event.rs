@@ -14,13 +14,13 @@ use crate::message::{FinishReason, Usage};
 use crate::model::Progress;
 use crate::outcome::Outcome;
 
-/// The events of a turn, in order. The JSON form has the variant under `type`.
+/// An event of a turn. In JSON, the member `type` is the event's name.
 ///
 /// Guarantees: rounds are numbered from 1, and each `RoundStarted` has its `RoundFinished`; `index` counts the calls of
 /// a round's message from 0; `id` is unique in the conversation, and every event about a call that has ended has the
 /// same one; every `CallRunning`, `ApprovalAsked` and `Display` is followed by an `Outcome` of its `id`; `Finished`
-/// comes last. A suspended turn leaves its open question without an outcome, and the turn that continues its
-/// conversation asks again, before the first `RoundStarted`.
+/// comes last. A suspended turn leaves an unanswered `ApprovalAsked` without an outcome; the turn that continues its
+/// conversation asks again, before its first `RoundStarted`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -28,141 +28,145 @@ use crate::outcome::Outcome;
 pub enum AgentEvent {
     /// A request is sent to the model.
     RoundStarted {
-        /// Round of this turn, from 1.
+        /// Number of the round in this turn, from 1.
         round: u32,
-        /// Name of the requested model; `None` for the client's own.
+        /// Name of the requested model; `None` for the default model of the client.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
     },
-    /// Progress before the model's message began. Occurs between `RoundStarted` and the message, any number of times.
+    /// The server is still loading the model, or the model reads the prompt. Occurs any number of times between
+    /// `RoundStarted` and the model's message.
     Progress {
-        /// The progress.
+        /// Progress of loading the model or of reading the prompt.
         progress: Progress,
     },
-    /// The turn decided, before the round's message was written, whether it must be a call: by the probability that it
-    /// begins with one, or because the model named a tool or said that it needs none
+    /// The turn decided, before the model wrote the round's message, whether the message must be a call: by the
+    /// probability that it begins with one, or because the model named a tool or answered that it needs none
     /// ([`TurnConfig::way`](super::TurnConfig::way)).
     Decided {
-        /// `true` if the message must be a call.
+        /// `true` if the model's message in this round must be a call.
         call: bool,
-        /// Natural logarithm of the probability that the message begins with a call, if it was measured and is not 0.
+        /// Natural logarithm of the probability that the message begins with a call; `None` if the probability is 0 or
+        /// was not measured.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         likely: Option<f64>,
     },
-    /// Text for the user.
+    /// A piece of the answer's text, which the user sees.
     Text {
-        /// The text.
+        /// Next piece of the answer's text.
         text: String,
     },
-    /// Text of the reasoning.
+    /// A piece of the model's reasoning.
     Reasoning {
-        /// The text.
+        /// Next piece of the reasoning's text.
         text: String,
     },
-    /// All text and calls of this round so far belong to `to`. Calls that belong to the content are reported again,
-    /// each as a `CallEnded` or a `CallRejected` with its index.
+    /// All text and calls of this round so far belong to another region of the message. If that is the answer, the
+    /// calls are reported again, each as a `CallEnded` or a `CallRejected` with its index.
     Reclassified {
-        /// The region that they belong to.
+        /// Region that the text and calls of this round so far belong to.
         to: Region,
     },
-    /// The model has begun a call.
+    /// The model has begun a call, and the tool's name is known.
     CallStarted {
-        /// Index of the call in this message.
+        /// Index of the call in the model's message, from 0.
         index: u32,
-        /// The server, as far as it is known now.
+        /// Name of the tool's server, if it is known already.
         server: Option<String>,
-        /// The tool's name, as written.
+        /// Name of the tool, as the model wrote it.
         tool: String,
     },
-    /// More of the arguments' JSON text, as a preview.
+    /// A further piece of a call's arguments as JSON text, as a preview.
     ArgsDelta {
-        /// Index of the call.
+        /// Index of the call in the model's message, from 0.
         index: u32,
-        /// The text.
+        /// Next piece of the arguments' JSON text.
         text: String,
     },
-    /// A call is complete and its arguments are accepted; it has not run.
+    /// A call is complete, and the tool's schema accepts its arguments. The call has not run yet.
     CallEnded {
-        /// Index of the call.
+        /// Index of the call in the model's message, from 0.
         index: u32,
-        /// The call's id.
+        /// Id of the call, unique in the conversation.
         id: String,
-        /// The call.
+        /// The complete call.
         call: Box<Call>,
     },
-    /// A call will not run.
+    /// A call of the model was rejected and will not run.
     CallRejected {
-        /// Index of the call.
+        /// Index of the call in the model's message, from 0.
         index: u32,
-        /// The call and the reason.
+        /// The rejected call with the reason.
         rejected: Box<Rejected>,
     },
-    /// A call of a display-only tool: the user interface shows its arguments now, in addition to the text. Nothing
-    /// runs.
+    /// A call of a display-only tool: the user interface shows the call's arguments now, in addition to the text.
+    /// Nothing runs.
     Display(DisplayCall),
-    /// A draft in the reasoning is a call and needs approval. So is a call after other text in a message that was
-    /// [taken for reasoning](AgentEvent::Reclassified), and a call in the code fence that the message begins with.
+    /// A call that was reported as a draft or an example is a call after all, and needs approval: a draft in the
+    /// reasoning, a call after other text in a message that was [taken for reasoning](AgentEvent::Reclassified), or a
+    /// call in the code fence that the message begins with.
     Promoted {
-        /// Index of the call.
+        /// Index of the call in the model's message, from 0.
         index: u32,
-        /// The call's id.
+        /// Id of the call, unique in the conversation.
         id: String,
-        /// The provenance of the call.
+        /// Provenance of the call.
         #[serde(default = "promoted")]
         provenance: Provenance,
     },
     /// The model's message has ended.
     RoundFinished {
-        /// Round of this turn.
+        /// Number of the round in this turn, from 1.
         round: u32,
-        /// The reason why the message ended; `None` if the turn cancelled it or it was cut off.
+        /// Reason why the message ended, as the endpoint reported it; `None` if the turn cancelled the message or it
+        /// was cut off.
         finish: Option<FinishReason>,
-        /// The usage as the endpoint reported it; otherwise, if [`TurnConfig::tokens`](super::TurnConfig::tokens) is
-        /// set, an estimate, which is marked as one.
+        /// Token usage of the round as the endpoint reported it; otherwise, if
+        /// [`TurnConfig::tokens`](super::TurnConfig::tokens) is set, an estimate, which is marked as one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
     },
-    /// The model will be told about a mistake in its message.
+    /// The model's message contains a mistake, and the next request tells the model about it.
     Correcting {
-        /// The kind of a rejected call; `None` if the message as a whole was wrong.
+        /// Kind of the rejected call that is corrected; `None` if the mistake concerns the message as a whole.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kind: Option<RejectedKind>,
-        /// The mistake.
+        /// Description of the mistake.
         message: String,
     },
-    /// A call needs approval.
+    /// A call needs approval, and the turn asks the caller for it.
     ApprovalAsked(ApprovalRequest),
-    /// A call starts to run.
+    /// A call starts to run: its tool is called.
     CallRunning {
-        /// The call's id.
+        /// Id of the call, unique in the conversation.
         id: String,
-        /// Server.
+        /// Name of the tool's server; `None` if the tool has none.
         server: Option<String>,
-        /// Tool.
+        /// Name of the called tool.
         tool: String,
-        /// Arguments.
+        /// Arguments of the call, after validation.
         arguments: Map<String, Value>,
     },
-    /// A call has its outcome.
+    /// A call is finished: its outcome is known.
     Outcome {
-        /// The call's id.
+        /// Id of the call, unique in the conversation.
         id: String,
-        /// The outcome.
+        /// Outcome of the call.
         outcome: Outcome,
     },
     /// A warning for the caller; the turn continues.
     Notice {
-        /// The warning.
+        /// The warning, with its kind and details.
         notice: CallerWarning,
     },
-    /// The answer matches the requested schema.
+    /// The model's answer is JSON that matches the requested schema.
     Output {
-        /// The value.
+        /// The answer as a JSON value.
         value: Value,
-        /// The repairs that were needed to read it.
+        /// Repairs that were needed to read the answer as JSON.
         repairs: Vec<Repair>,
     },
-    /// The turn has ended.
+    /// The turn has ended. This is its last event.
     Finished(Box<Finished>),
 }
 
@@ -171,15 +175,15 @@ pub enum AgentEvent {
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DisplayCall {
-    /// The call's id.
+    /// Id of the call, unique in the conversation.
     pub id: String,
-    /// Index of the call in its message.
+    /// Index of the call in the model's message, from 0.
     pub index: u32,
-    /// Server.
+    /// Name of the tool's server; `None` if the tool has none.
     pub server: Option<String>,
-    /// Tool.
+    /// Name of the called tool.
     pub tool: String,
-    /// Arguments.
+    /// Arguments of the call, after validation.
     pub arguments: Map<String, Value>,
 }
 
@@ -193,22 +197,23 @@ impl DisplayCall {
     }
 }
 
-/// A call that needs approval.
+/// A call that needs approval before it runs, with the reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ApprovalRequest {
-    /// The call's id.
+    /// Id of the call, unique in the conversation.
     pub id: String,
-    /// Server.
+    /// Name of the tool's server; `None` if the tool has none.
     pub server: Option<String>,
-    /// Tool.
+    /// Name of the called tool.
     pub tool: String,
-    /// Arguments.
+    /// Arguments of the call, after validation.
     pub arguments: Map<String, Value>,
-    /// The reason why it needs approval.
+    /// Reason why the call needs approval.
     pub reason: AskReason,
-    /// The changes since the tool was approved, with [`AskReason::Changed`]. They quote the server, which is untrusted.
+    /// Changes of the tool's definition since it was approved; empty unless the reason is [`AskReason::Changed`]. They
+    /// quote text of the server, which is untrusted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
 }
@@ -239,46 +244,47 @@ impl ApprovalRequest {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AskReason {
-    /// The tool runs for the first time.
+    /// The policy requires approval of a tool's first use, and the tool was not approved yet.
     FirstUse,
-    /// The tool was approved, or the policy allowed it, and the server has changed it since.
+    /// The server has changed the tool's definition since the tool was approved or the policy allowed it.
     Changed,
-    /// The policy requires approval each time, or the model itself requests it.
+    /// The policy requires approval of each such call, or the model requests approval in the call's arguments.
     Policy,
-    /// Text of an untrusted server is in the conversation
-    /// ([`TurnConfig::untrusted`](crate::turn::TurnConfig::untrusted)) and may have led the model to the call.
+    /// Text of an untrusted server ([`TurnConfig::untrusted`](crate::turn::TurnConfig::untrusted)) is in the
+    /// conversation or the prompt, and may have led the model to the call.
     Untrusted,
-    /// The call was only drafted in the reasoning.
+    /// The call was only a draft in the reasoning, or in text that may be reasoning.
     Promoted,
-    /// The call was in a code fence followed by prose, so it may have been an example.
+    /// The call was in the code fence that the message begins with, followed by prose, so it may be an example.
     FencedFirst,
-    /// The call had no marker and followed prose, so it may have been an example in the text.
+    /// The call had no delimiter and followed prose, so it may be an example in the text.
     AfterProse,
-    /// The call had no marker and was followed by prose.
+    /// The call had no delimiter and was followed by prose, so it may be an example in the text.
     BeforeProse,
-    /// The line before the call or after it puts it in doubt: a question, an example, another's words.
+    /// The line before or after the call makes it doubtful that the call was meant, for example because that line asks
+    /// a question or introduces an example.
     Hedged,
-    /// The call did not begin its line.
+    /// The call did not begin its line: other text precedes it there, so it may be an example in the text.
     InALine,
-    /// The call was alone in a code fence after prose.
+    /// The call was alone in a code fence after prose, so it may be an example.
     FencedAfterProse,
-    /// The call is inside an element with an unknown name.
+    /// The call is inside an element with an unknown name, a file edit or a block of YAML, so it may be part of a
+    /// file's content or of a plan.
     InElement,
     /// A value of the call was recovered from text without quotation marks.
     Mended,
-    /// The call occurs in a result or a file of the conversation or in what another server says about itself, or its
-    /// arguments contain a text of the program to the model.
+    /// The call may be a copy: it occurs in a result or a file of the conversation or in another server's descriptions,
+    /// or its arguments contain a text that the program wrote for the model.
     Echoed,
-    /// The call may change what a rejected call just before it only tried to read.
+    /// The call may change something that a rejected call just before it only tried to read.
     InsteadOfRead,
     /// The call may destroy something, and names a path, an identifier or an address that neither the user nor a result
     /// mentioned.
     Ungrounded,
     /// The call may change something, and it equals the call just before it, or begins a cycle of two or three calls
-    /// for the third time, after equal results. The policy may allow it.
+    /// for the third time, after equal results. The reason applies even if the policy allows the tool.
     Repeated,
-    /// The answer should have begun with the model's reasoning, but no think tag came, so it is uncertain whether the
-    /// call is only a draft.
+    /// The model's message should have begun with reasoning, but it has no think tag, so the call may be only a draft.
     NoReasoningTag,
 }
 
@@ -322,7 +328,7 @@ pub enum Approval {
     Approved,
     /// The call must not run.
     Denied {
-        /// The reason that the model is told.
+        /// Reason for the denial, which is sent to the model; `None` for none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
@@ -339,24 +345,25 @@ impl From<bool> for Approval {
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Finished {
-    /// The reason why the turn ended.
+    /// Reason why the turn ended.
     pub reason: StopReason,
-    /// The text of the model's last message for the user.
+    /// Text of the model's last message for the user; may be empty.
     pub answer: String,
-    /// The answer's value, if it had to match a schema and does.
+    /// The answer as a JSON value, if a schema was requested and the answer matches it; `None` otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-    /// The repairs that were needed to read `output`.
+    /// Repairs that were needed to read `output` as JSON.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
-    /// Number of requests.
+    /// Number of rounds of the turn, each a request to the model and its message.
     pub rounds: u32,
-    /// Number of calls that ran.
+    /// Number of tool calls that ran in the turn.
     pub calls: u32,
-    /// Sum over the rounds; an estimate if a part of it is one.
+    /// Token usage, summed over the rounds of the turn; marked as an estimate if a part of it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// The conversation. Every call in it has an outcome, unless the turn was suspended.
+    /// The conversation, with the messages of this turn. Every call in it has an outcome, unless the turn was
+    /// suspended.
     pub conversation: Conversation,
 }
 

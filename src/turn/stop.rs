@@ -17,7 +17,7 @@ pub enum StopReason {
     /// The output limit cut the answer off.
     #[error("the output limit cut the answer off")]
     OutputLimit,
-    /// The model's answer was empty, even after it was told so.
+    /// The model's answer was empty, and no further correction was permitted.
     #[error("the model gave an empty answer")]
     EmptyAnswer,
     /// The model refused to answer, in the endpoint's field for refusals.
@@ -29,10 +29,11 @@ pub enum StopReason {
     /// The endpoint withheld the answer or the rest of it (`content_filter`).
     #[error("the endpoint's content filter withheld the answer")]
     Filtered,
-    /// The model did not make the required call.
+    /// The model did not call a tool although the tool choice requires a call.
     #[error("the model did not make the call that was required")]
     CallMissing,
-    /// The model repeated a passage until it was stopped. The text before the repetition is the answer.
+    /// The model repeated a passage again and again, so the turn cancelled the message. The text before the repetition
+    /// is the answer.
     #[error("the model repeated itself, {times} times in a row, and was stopped")]
     Repetition {
         /// Number of consecutive occurrences of the passage.
@@ -42,61 +43,62 @@ pub enum StopReason {
     /// ([`TurnConfig::max_same_results`](super::TurnConfig::max_same_results)).
     #[error("the model made the same call of {tool} again and again, with the same result")]
     SameCalls {
-        /// The tool.
+        /// Name of the called tool.
         tool: String,
     },
     /// The last permitted round ended with a call or a mistake.
     #[error("no answer within the limit of {rounds} {}", if *.rounds == 1 { "round" } else { "rounds" })]
     MaxRounds {
-        /// Number of permitted rounds.
+        /// Maximum number of rounds of the turn.
         rounds: u32,
     },
-    /// The model made the same kind of mistake repeatedly.
+    /// The model's message still contained a mistake after the permitted number of consecutive corrections.
     #[error("the model's call was still wrong after {corrections} corrections: {message}")]
     CorrectionsUsedUp {
-        /// Number of consecutive corrections that were sent.
+        /// Number of consecutive corrections that were sent to the model.
         corrections: u32,
-        /// The mistake in the last message.
+        /// Description of the mistake in the model's last message.
         message: String,
     },
-    /// The answer did not match the requested schema. The last answer is available as text.
+    /// The model's answer did not match the requested schema, even after corrections. The last answer is available as
+    /// text.
     #[error("the answer still did not match the schema after {corrections} corrections: {message}")]
     OutputMismatch {
-        /// Number of consecutive corrections that were sent.
+        /// Number of consecutive corrections that were sent to the model.
         corrections: u32,
-        /// The mistake in the last answer.
+        /// Description of the mismatch in the model's last answer.
         message: String,
     },
-    /// The model failed.
+    /// The model gave no answer, or only a part of one, because of an error.
     #[error("the model failed: {}", .0.message)]
     ModelFailed(ModelFailure),
-    /// A text for the model could not be written: the program's prompt is wrong.
+    /// A text for the model could not be rendered, because the program's prompt options or templates are faulty.
     #[error("the prompt cannot be written: {message}")]
     PromptFailed {
-        /// The problem.
+        /// Description of the problem.
         message: String,
         /// The underlying error, if there is one; `None` if the reason was deserialized.
         #[serde(skip)]
         source: Option<Cause>,
     },
-    /// The answer was cut off because prompt and answer fill the context.
+    /// The answer was cut off because prompt and answer together fill the model's context.
     #[error(
         "the context of {context} tokens is full: the prompt takes {prompt}, and the answer was cut off after {answer}; \
          {}, list the tools in fewer tokens, or begin a new conversation",
         longer_context(.remedy)
     )]
     ContextFull {
-        /// Tokens of the context.
+        /// Size of the model's context, in tokens.
         context: usize,
-        /// Tokens of the prompt, as the endpoint reports them.
+        /// Number of tokens of the prompt, as the endpoint reports it.
         prompt: u64,
-        /// Tokens of the answer.
+        /// Number of tokens of the answer that was cut off.
         answer: u64,
-        /// The way to get a longer context, if the server is known.
+        /// Instruction for getting a longer context, in the terms of the server; `None` if the server is unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remedy: Option<String>,
     },
-    /// The necessary part of the request does not fit the context, even without the history.
+    /// The shortest possible request, without the history, does not fit the model's context.
     #[error(
         "the context of {context} tokens is too small: the request takes at least {request}, of which the system text \
          with its tools takes {system}, and {reply} are kept for the reply; {}, list the tools in fewer tokens, or allow \
@@ -104,37 +106,38 @@ pub enum StopReason {
         longer_context(.remedy)
     )]
     ContextTooSmall {
-        /// Tokens of the context.
+        /// Size of the model's context, in tokens.
         context: usize,
-        /// Tokens that are reserved for the reply.
+        /// Number of tokens that are reserved for the model's reply.
         reply: usize,
-        /// Tokens of the system text with its tools.
+        /// Number of tokens of the system text with the list of tools.
         system: usize,
-        /// Tokens of the shortest request: system text, question, last results.
+        /// Number of tokens of the shortest possible request: system text, question and last results.
         request: usize,
-        /// The way to get a longer context, if the server is known.
+        /// Instruction for getting a longer context, in the terms of the server; `None` if the server is unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remedy: Option<String>,
     },
-    /// The endpoint reports that the prompt does not fit the model's context, and nothing more can be left out of it.
+    /// The endpoint reports that the prompt does not fit the model's context, and nothing more can be omitted from the
+    /// prompt.
     #[error(
         "{}, and nothing more can be left out of it ({message}); or list the tools in fewer tokens, allow a shorter \
          reply, or ask in fewer words",
         too_long(.prompt, .context)
     )]
     ContextExceeded {
-        /// Tokens of the prompt, if the endpoint reports them.
+        /// Number of tokens of the prompt; `None` if the endpoint does not report it.
         prompt: Option<usize>,
-        /// Tokens of the context, if the endpoint reports them.
+        /// Size of the model's context, in tokens; `None` if the endpoint does not report it.
         context: Option<usize>,
-        /// The endpoint's message, and the way to get a longer context.
+        /// The endpoint's message, followed by an instruction for getting a longer context.
         message: String,
     },
-    /// The turn was cancelled.
+    /// The caller cancelled the turn.
     #[error("the turn was cancelled")]
     Cancelled,
-    /// The turn was suspended: the conversation may contain calls that have not begun, and the next turn continues with
-    /// them.
+    /// The caller suspended the turn: the conversation may contain calls that have not begun, and the next turn
+    /// continues with them.
     #[error("the turn was suspended")]
     Suspended,
 }

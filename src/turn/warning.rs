@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use super::stop::longer_context;
 
-/// A warning for the caller; the turn continues as before. Its text for people ends with the remedy. The JSON form has
-/// the variant under `kind`.
+/// A warning for the caller; the turn continues as before. Its display text is a message for the user, with a remedy if
+/// one is known. In JSON, the member `kind` is the warning's name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(feature = "typed", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CallerWarning {
-    /// The endpoint read far fewer tokens than were sent, so it has cut the prompt.
+    /// The endpoint reported far fewer prompt tokens than were sent, so it has truncated the prompt.
     #[error(
         "the endpoint read {read} tokens of a prompt of about {sent}: it has cut the prompt, and the model may not know \
          its tools or the question; give the model a longer context (Ollama: OLLAMA_CONTEXT_LENGTH, or a Modelfile with \
@@ -19,58 +19,58 @@ pub enum CallerWarning {
          tokens, a shorter conversation"
     )]
     PromptCut {
-        /// Tokens that were sent, by our own count.
+        /// Number of prompt tokens that were sent, by this program's own count.
         sent: u64,
-        /// Tokens that the endpoint reported.
+        /// Number of prompt tokens that the endpoint reported.
         read: u64,
     },
-    /// The endpoint refuses tools in the request; from here on the prompt describes them.
+    /// The endpoint refused a request with native tools; from now on, the prompt describes the tools instead.
     #[error("the endpoint refuses tools in the request ({message}); the prompt describes them instead")]
     ToolsRefused {
-        /// The endpoint's message.
+        /// Error message of the endpoint.
         message: String,
     },
-    /// The endpoint failed on a request that carried the tools; from here on the prompt describes them.
+    /// The endpoint failed on a request with native tools; from now on, the prompt describes the tools instead.
     #[error("the endpoint fails at native tool calls ({message}); the prompt describes the tools instead")]
     NativeFailed {
-        /// The endpoint's message.
+        /// Error message of the endpoint.
         message: String,
     },
-    /// The endpoint refuses the structure for the answer; the answer is constrained less, or not at all.
+    /// The endpoint refused the constraint on the answer's structure; the answer is constrained less, or not at all.
     #[error(
         "the endpoint refuses the constraint on the answer ({message}); a weaker one is used, and wrong answers are \
          corrected; to use none, turn the constraint off"
     )]
     ConstraintRefused {
-        /// The endpoint's message.
+        /// Error message of the endpoint.
         message: String,
     },
-    /// A result does not match its tool's output schema. The model reads it unchanged.
+    /// A tool's result does not match the tool's output schema. The model reads the result unchanged.
     #[error(
         "the result of {} does not match the tool's output schema ({message}); the model reads it unchanged; report this \
          to the server's author",
         name(.server.as_ref(), .tool)
     )]
     ResultMismatch {
-        /// The tool's server, if it has one.
+        /// Name of the tool's server; `None` if the tool has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         server: Option<String>,
-        /// The tool.
+        /// Name of the called tool.
         tool: String,
-        /// The expected values and their places.
+        /// Description of the mismatch: the expected values with their places in the result.
         message: String,
     },
-    /// The endpoint gives no probabilities of tokens; from here on the model decides whether to call.
+    /// The endpoint reports no token probabilities; from now on, the model decides by itself whether to call a tool.
     #[error(
         "the endpoint reports no probabilities of tokens (top_logprobs): the model decides by itself whether it calls"
     )]
     NoProbabilities,
-    /// The endpoint does not constrain answers; from here on the model decides by what it writes whether to call
-    /// ([free](crate::constrain::Way::Free)).
+    /// The endpoint does not apply constraints to answers; from now on, each message that the model writes freely is
+    /// either a call or an answer (the strategy [`free`](crate::constrain::Way::Free)).
     #[error("the endpoint does not constrain answers: the requested strategy becomes `free`")]
     NoStructure,
-    /// The oldest part of the conversation was left out of the request, because it does not fit the context. The
-    /// conversation itself is complete.
+    /// The oldest part of the conversation was omitted from the request, because it does not fit the model's context.
+    /// The conversation itself is complete.
     #[error(
         "the context of {context} tokens is full: {} were left out of the request, the oldest first; {}, list tools in \
          fewer tokens, or begin a new conversation",
@@ -78,15 +78,15 @@ pub enum CallerWarning {
         longer_context(.remedy)
     )]
     HistoryLeftOut {
-        /// Number of the model's messages that were left out, with their outcomes and notes.
+        /// Number of the model's messages that were omitted, together with their outcomes and notes.
         rounds: usize,
-        /// Number of the user's questions that were left out.
+        /// Number of the user's questions that were omitted.
         questions: usize,
-        /// Number of this turn's results that were shortened to a line.
+        /// Number of tool results of this turn that were shortened to one line.
         results: usize,
-        /// Tokens of the context.
+        /// Size of the model's context, in tokens.
         context: usize,
-        /// The way to get a longer context, if the server is known.
+        /// Instruction for getting a longer context, in the terms of the server; `None` if the server is unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remedy: Option<String>,
     },

@@ -12,20 +12,21 @@ pub mod tools;
 use napi_derive::napi;
 use toolgraft::Dialect;
 
-/// Returns the names of all dialects.
+/// Returns the names of all built-in dialects.
 #[napi]
 #[must_use]
 pub fn dialects() -> Vec<String> {
     Dialect::ALL.iter().map(|dialect| dialect.name().to_owned()).collect()
 }
 
-/// Registers the dialect that a file describes, and returns its name.
+/// Registers the dialect that a JSON text describes, and returns the dialect's name. Settings accept the name from then
+/// on. Throws if the text cannot be used.
 #[napi]
 pub fn load_dialect(file: String) -> error::Result<String> {
     toolgraft_bindings::load_dialect(&file).map(str::to_owned).map_err(error::thrown)
 }
 
-/// Returns the version of this half, which must be that of the other one.
+/// Returns the version of this native module, which must equal the version of the JavaScript part of the package.
 #[napi]
 #[must_use]
 pub fn version() -> String {

@@ -24,7 +24,8 @@ pub struct Parser(MessageParser);
 
 #[napi]
 impl Parser {
-    /// Creates a parser with settings in JSON.
+    /// Creates a parser for calls of the catalog's tools, with these settings, a JSON object. Throws for an unknown
+    /// setting or an invalid value.
     #[napi(constructor)]
     pub fn new(catalog: &Catalog, settings: String) -> Result<Self> {
         let settings = Settings::new(&settings)?;
@@ -32,7 +33,8 @@ impl Parser {
         Ok(Parser(MessageParser::new(reading, &catalog.0)))
     }
 
-    /// Parses the next chunk of the answer's text.
+    /// Parses the next chunk of the answer's text, and returns the events that it completes: a number, or a JSON array.
+    /// Throws after `finish`.
     #[napi]
     pub fn push(&mut self, chunk: String) -> Result<Sent> {
         let mut events = Events::new(&chunk);
@@ -40,7 +42,8 @@ impl Parser {
         events.sent()
     }
 
-    /// Parses the next chunk of a separate reasoning field.
+    /// Parses the next chunk of a separate reasoning field, and returns the events as `push` does. Throws after
+    /// `finish`.
     #[napi]
     pub fn push_reasoning(&mut self, chunk: String) -> Result<Sent> {
         let mut events = Events::new(&chunk);
@@ -48,7 +51,8 @@ impl Parser {
         events.sent()
     }
 
-    /// Finishes the message.
+    /// Finishes the message with the endpoint's finish reason, and returns the last events as `push` does. `stop` are
+    /// the request's stop strings, if they are known only now.
     #[napi]
     pub fn finish(&mut self, reason: String, stop: Option<Vec<String>>) -> Result<Sent> {
         let mut events = Events::new("");
@@ -56,13 +60,14 @@ impl Parser {
         events.sent()
     }
 
-    /// Returns the message, as JSON.
+    /// Returns the parsed message as JSON, and forgets it: a second call returns an empty one. Throws before `finish`.
     #[napi]
     pub fn take_message(&mut self) -> Result<String> {
         message(self.0.take_message().map_err(thrown)?)
     }
 
-    /// Returns texts that looked like calls but are none, as JSON.
+    /// Returns the texts that looked like calls but are none, as a JSON array; empty unless the setting `keepNotCalls`
+    /// is true.
     #[napi]
     pub fn not_calls(&self) -> Result<String> {
         let not_calls = self.0.not_calls().iter();
@@ -70,19 +75,20 @@ impl Parser {
         written(&told.collect::<Vec<Value>>())
     }
 
-    /// Begins another message.
+    /// Prepares the parser for another message with the same settings and tools. The current message is discarded.
     #[napi]
     pub fn reset(&mut self) {
         self.0.reset();
     }
 
-    /// Returns a further parser with the same settings.
+    /// Returns a new parser with the same settings and tools, at the start of a message.
     #[napi]
     pub fn fork(&self) -> Self {
         Parser(self.0.fork())
     }
 
-    /// Parses a whole message, and returns it as JSON.
+    /// Parses the whole text of a message, with a separate reasoning field and a finish reason, and returns the message
+    /// as JSON. The message in progress is not affected.
     #[napi]
     pub fn parse(&self, text: String, reasoning: String, reason: String) -> Result<String> {
         message(self.0.parse(&text, &reasoning, &reason))

@@ -29,7 +29,7 @@ use crate::model::PythonModel;
 use crate::tools::Tool;
 use crate::{records, settings, value};
 
-/// An agent: a model with tools.
+/// The native part of an `Agent`: a model with tools, which runs turns.
 #[pyclass(frozen, module = "toolgraft")]
 pub(crate) struct Loop {
     agent: toolgraft::Agent,
@@ -143,9 +143,10 @@ fn fields<'py>(py: Python<'py>, of: &impl serde::Serialize) -> PyResult<Bound<'p
 
 #[pymethods]
 impl Loop {
-    /// `model` is `(url, name, key, headers, parameters)` of an endpoint, or `None` for the
-    /// coroutine function `model`. `tools` are those of functions. `asks` is true if there is a
-    /// function `approve`.
+    /// Creates an agent. `model` is `(url, name, key, headers, parameters)` of an endpoint, or `None` if the coroutine
+    /// function `model` answers instead. `name` is the model's name, which selects its profile. `tools` are the tools
+    /// that Python functions run. `asks` is true if there is a function `approve`, `parallel` if the functions may run
+    /// at the same time. `prompt` and `settings` are the settings of the prompt and of turns.
     #[new]
     #[pyo3(signature = (model, name, tools, hubs, asks, output, parallel, prompt, settings))]
     #[allow(clippy::too_many_arguments, reason = "of Python's half alone")]
@@ -183,8 +184,9 @@ impl Loop {
         Ok(Loop { agent: builder.build(), dialect, lang })
     }
 
-    /// Begins a turn. `said` is a text, messages in the form of Chat Completions, or nothing if the
-    /// conversation already awaits the model.
+    /// Begins a turn. `on` starts coroutines on the event loop. `said` is the user's text, a list of messages in the
+    /// form of Chat Completions, or `None` if the last entry of `conversation` already awaits the model. `output` is a
+    /// JSON Schema that the answer must match.
     fn run(
         &self,
         py: Python<'_>,
@@ -259,14 +261,14 @@ impl Endpoint {
     }
 }
 
-/// A conversation that can be continued.
+/// The conversation of a finished turn, which a further turn can continue.
 #[pyclass(frozen, eq, module = "toolgraft", skip_from_py_object)]
 #[derive(PartialEq)]
 pub(crate) struct Conversation(toolgraft::Conversation);
 
 #[pymethods]
 impl Conversation {
-    /// Reads the conversation that `to_dict` returned.
+    /// Creates a conversation from the dict that `to_dict` returned. Raises `ToolError` if it is not a conversation.
     #[staticmethod]
     fn from_dict(conversation: &Bound<'_, PyDict>) -> PyResult<Self> {
         let value = value::from_python(conversation.as_any()).map_err(ToolError::new_err)?;
@@ -274,7 +276,7 @@ impl Conversation {
         serde_json::from_value(value).map(Conversation).map_err(wrong)
     }
 
-    /// Returns the JSON form, for storing.
+    /// Returns the conversation in its JSON form, as a dict that can be stored.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         fields(py, &self.0)
     }
@@ -284,7 +286,7 @@ impl Conversation {
     }
 }
 
-/// A turn in progress.
+/// A turn of an agent in progress, from which the caller reads events.
 #[pyclass(frozen, module = "toolgraft")]
 pub(crate) struct Run {
     run: Arc<Mutex<Option<toolgraft::agent::Run>>>,
@@ -294,7 +296,8 @@ pub(crate) struct Run {
 
 #[pymethods]
 impl Run {
-    /// Returns the next event as its name and its fields, or `None` after the last.
+    /// Starts to wait for the turn's next event. `done` is called with an exception or `None`, and with the event as a
+    /// dict in its JSON form, or `None` after the last event. Returns the work, which can be cancelled.
     fn next(&self, done: Py<PyAny>) -> PyResult<Work> {
         let run = Arc::clone(&self.run);
         let next = bridge::on(&self.on, async move {
@@ -315,12 +318,13 @@ impl Run {
         bridge::begin(done, next)
     }
 
-    /// Cancels the turn: its last events report that.
+    /// Cancels the turn. Its last events, up to `finished`, still follow and report the cancellation.
     fn cancel(&self) {
         self.cancel.cancel();
     }
 
-    /// Ends the turn and everything that runs for it, without further events.
+    /// Ends the turn and all calls that run for it, without further events. `done` is called at the end. Returns the
+    /// work, which can be cancelled.
     fn close(&self, done: Py<PyAny>) -> PyResult<Work> {
         let run = Arc::clone(&self.run);
         bridge::begin(done, async move {

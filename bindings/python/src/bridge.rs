@@ -44,13 +44,13 @@ fn runtime() -> PyResult<Arc<Runtime>> {
     Ok(built)
 }
 
-/// Work that runs in the background.
+/// Work of the library that runs in the background, and can be cancelled.
 #[pyclass(frozen, module = "toolgraft")]
 pub(crate) struct Work(AbortHandle);
 
 #[pymethods]
 impl Work {
-    /// Cancels the work unless it is finished.
+    /// Cancels the work; does nothing if the work is finished.
     fn cancel(&self) {
         self.0.abort();
     }
@@ -91,7 +91,7 @@ pub(crate) fn discard(value: impl Send + 'static) {
 
 type Over = Box<dyn FnOnce(PyResult<Py<PyAny>>) + Send>;
 
-/// The callback for the end of a coroutine: takes an exception or `None`, and a value.
+/// The callback that Python calls at the end of a coroutine, with an exception or `None`, and the coroutine's result.
 #[pyclass(frozen, module = "toolgraft")]
 pub(crate) struct Settle(Mutex<Option<Over>>);
 

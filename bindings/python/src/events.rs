@@ -10,107 +10,109 @@ use crate::error::ToolError;
 use crate::records::{Call, Reason, Rejected, Span, either, plain, reason, record, span, text, word};
 
 record! {
-    /// Text for the user.
+    /// A piece of the answer's text, which the user sees.
     Text is "text" {
         /// The text, verbatim.
         text: Py<PyString>,
-        /// Range of bytes in the stream.
+        /// Range of bytes of the stream that this event covers.
         span: Span,
     }
 }
 
 record! {
-    /// Text of the reasoning.
+    /// A piece of the model's reasoning.
     Reasoning is "reasoning" {
         /// The text, verbatim.
         text: Py<PyString>,
-        /// The syntax around a drafted call, if the text is that.
+        /// Kind of the syntax around a draft (a call in the reasoning), if the text is such syntax; otherwise `None`.
         syntax: Option<String>,
-        /// Range of bytes in the stream.
+        /// Range of bytes of the stream that this event covers.
         span: Span,
     }
 }
 
 record! {
-    /// The name of a call is known.
+    /// The start of a call: the name of its tool is known.
     CallStart is "call_start" {
-        /// Index of the call in this message, from 0.
+        /// Index of the call in the message, from 0.
         index: u32,
-        /// The server, if it is known already; `CallEnd` is authoritative.
+        /// Name of the tool's server, or `None` if it is not known yet. The server in `CallEnd` is authoritative.
         server: Option<String>,
-        /// The tool, as written.
+        /// Name of the tool, as the model wrote it.
         tool: String,
-        /// Range of bytes from the start of the call.
+        /// Range of bytes of the stream from the start of the call to the end of its name.
         span: Span,
     }
 }
 
 record! {
-    /// A preview of the arguments' JSON text: the joined deltas of a call are always a prefix of
+    /// A piece of a call's arguments as JSON text, as a preview. The joined pieces of a call are always a prefix of
     /// some valid JSON text.
     ArgsDelta is "args_delta" {
-        /// Index of the call.
+        /// Index of the call in the message, from 0.
         index: u32,
-        /// More of the JSON text.
+        /// Next piece of the arguments' JSON text.
         text: Py<PyString>,
-        /// Range of bytes since the call's last event.
+        /// Range of bytes of the stream since the call's last event.
         span: Span,
     }
 }
 
 record! {
-    /// The end of a call. Authoritative; exactly one of `call` and `rejected` is set.
+    /// The end of a call. It replaces everything that earlier events reported of the call. Exactly one of `call` and
+    /// `rejected` is set.
     CallEnd is "call_end" {
-        /// Index of the call.
+        /// Index of the call in the message, from 0.
         index: u32,
-        /// The call. Its arguments are not yet checked against a schema.
+        /// The call, or `None` if it was rejected. Its arguments are not checked against a schema yet.
         call: Option<Py<Call>>,
-        /// The rejection, if the call must not run.
+        /// The rejected call with the reason, or `None` if the call may run.
         rejected: Option<Py<Rejected>>,
-        /// The whole text of the call.
+        /// Text of the call as the model wrote it, cut off after `call_bytes` bytes.
         raw: Py<PyString>,
-        /// True if the arguments do not continue the joined deltas.
+        /// True if the final arguments do not continue the joined `ArgsDelta` texts of the call.
         restated: bool,
-        /// Range of bytes since the call's last event.
+        /// Range of bytes of the stream since the call's last event.
         span: Span,
     }
 }
 
 record! {
-    /// Syntax that is neither text nor call.
+    /// Syntax that is neither text nor part of a call, such as a think tag, the fence around a call or a special token.
     Marker is "marker" {
-        /// The kind of syntax.
+        /// Kind of the syntax, such as `think_open` or `fence`.
         kind: String,
-        /// Its text, verbatim.
+        /// Text of the syntax, verbatim.
         text: Py<PyString>,
-        /// Range of bytes in the stream.
+        /// Range of bytes of the stream that this event covers.
         span: Span,
     }
 }
 
 record! {
-    /// Reported calls are judged again because of the text after them; exactly one of `provenance`
+    /// A new verdict on calls that were reported earlier, because of the text after them. Exactly one of `provenance`
     /// and `reason` is set.
     Revised is "revised" {
-        /// Range of indexes of the calls.
+        /// Indices of the calls: `start` is the first, `end` the one after the last.
         calls: Span,
-        /// The new provenance, if they are calls.
+        /// New provenance of the calls, or `None` if they must not run.
         provenance: Option<String>,
-        /// The reason, if they must not run.
+        /// Reason why the calls must not run, or `None` if they may.
         reason: Option<Py<Reason>>,
-        /// Empty, at the position of the decision.
+        /// Empty range at the offset of the stream where this was decided.
         span: Span,
     }
 }
 
 record! {
-    /// Reported text belongs to another part of the message, together with its markers and calls.
+    /// Text that was reported earlier moves to another part of the message, with the markers and calls in it.
     Moved is "moved" {
-        /// Ranges of bytes in the stream.
+        /// Ranges of bytes of the stream that move.
         spans: Py<PyTuple>,
-        /// The part: `content`, `reasoning`, `drafts` or `syntax`.
+        /// Part of the message that the text moves to: `content` (the answer), `reasoning`, `drafts` (the reasoning;
+        /// its calls become drafts), or `syntax` (neither: it is syntax around calls).
         to: String,
-        /// Empty, at the position of the decision.
+        /// Empty range at the offset of the stream where this was decided.
         span: Span,
     }
 }

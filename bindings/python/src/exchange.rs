@@ -21,7 +21,8 @@ fn refused(refusal: Refusal) -> PyErr {
     Refused::new_err((refusal.status, placed(&refusal), refusal.body))
 }
 
-/// The exchanges of a client's requests, and what they share.
+/// A converter of requests with tools for models without tool calling. It holds the settings that all its exchanges
+/// share.
 #[pyclass(module = "toolgraft", frozen)]
 pub(crate) struct Exchanges(Embedded);
 
@@ -33,21 +34,23 @@ impl Exchanges {
         embedded(settings::map(settings)?).map(Exchanges).map_err(raised)
     }
 
-    /// Begins the exchange for a request with this body to this route of `toolgraft serve`. With `passes`, returns
-    /// `None` if the request can be sent as it is.
+    /// Begins the exchange for a client's request: `path` is the route of `toolgraft serve` (such as
+    /// `/v1/chat/completions`), `body` the JSON. If `passes` is true, it returns `None` for a request that can be sent
+    /// to the endpoint unchanged. Raises `Refused` if the request cannot be answered.
     fn begin(&self, py: Python<'_>, path: &str, body: &[u8], passes: bool) -> PyResult<Option<Exchange>> {
         let begun = py.detach(|| self.0.begin(path, body, passes)).map_err(refused)?;
         Ok(begun.map(Exchange))
     }
 
-    /// Begins a turn: the exchange for the body of a request to Chat Completions.
+    /// Begins the exchange for a request to Chat Completions with the JSON `body`. Raises `ToolError` if the request
+    /// cannot be answered.
     fn turn(&self, py: Python<'_>, body: &str) -> PyResult<Exchange> {
         py.detach(|| turn(&self.0, body)).map(Exchange).map_err(raised)
     }
 }
 
-/// One request of a client on its way. The caller sends what `request` returns, and gives the answer to `push` and
-/// `end`, which return bytes for the client.
+/// The exchange for one request of a client. The caller sends the body that `request` returns to the endpoint, and
+/// passes the endpoint's answer to `feed` or `push` and then `end`. These return bytes for the client.
 #[pyclass(module = "toolgraft")]
 pub(crate) struct Exchange(Adapter);
 
@@ -65,62 +68,68 @@ impl Exchange {
 
 #[pymethods]
 impl Exchange {
-    /// Returns the body to send now, once; `None` if there is nothing to send.
+    /// Returns the JSON body of the next request to the endpoint, once, or `None` if there is nothing to send now.
     fn request<'py>(&mut self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         self.0.request().map(|body| PyBytes::new(py, body.to_string().as_bytes()))
     }
 
-    /// Takes bytes of the endpoint's stream.
+    /// Reads bytes of the endpoint's event stream, cut anywhere, and returns the bytes for the client, which may be
+    /// empty.
     fn feed<'py>(&mut self, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         self.step(py, |adapter| adapter.feed(bytes))
     }
 
-    /// Takes a chunk of the endpoint's stream, or its whole answer.
+    /// Reads one chunk of the endpoint's stream (the JSON after `data:`) or its whole answer, and returns the bytes for
+    /// the client, which may be empty.
     fn push<'py>(&mut self, py: Python<'py>, data: &str) -> PyResult<Bound<'py, PyBytes>> {
         self.step(py, |adapter| adapter.push(data))
     }
 
-    /// Ends an answer of the endpoint.
+    /// Reports that the endpoint's answer has ended, and returns the bytes for the client. Afterwards `request` may
+    /// return a further body.
     fn end<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.step(py, Adapter::end)
     }
 
-    /// Ends the answer to the client, since the endpoint refused a request.
+    /// Reports that the endpoint refused a request, with the HTTP status and the message, and returns the last bytes
+    /// for the client. Raises `Refused` if the client gets no stream.
     fn fail<'py>(&mut self, py: Python<'py>, status: u16, message: &str) -> PyResult<Bound<'py, PyBytes>> {
         self.step(py, |adapter| adapter.fail(status, message))
     }
 
-    /// True if the client gets a stream.
+    /// True if the client gets its answer as a stream, as its request asked.
     #[getter]
     fn is_stream(&self) -> bool {
         self.0.is_stream()
     }
 
-    /// True while more of the endpoint's answer is wanted.
+    /// True while more of the endpoint's current answer is expected. If it becomes false early, the answer can be
+    /// cancelled.
     #[getter]
     fn is_streaming(&self) -> bool {
         self.0.is_streaming()
     }
 
-    /// The types of tools that are left out, since only the vendor's service runs them.
+    /// Types of the tools that were omitted from the request to the model, because only the vendor's service can run
+    /// them; empty if none.
     #[getter]
     fn left_out(&self) -> &str {
         self.0.left_out()
     }
 
-    /// The text of a streamed answer so far.
+    /// Text of the answer so far, for a client that gets a stream.
     #[getter]
     fn content(&self) -> String {
         self.0.content()
     }
 
-    /// The reasoning of a streamed answer so far.
+    /// Reasoning of the answer so far, for a client that gets a stream.
     #[getter]
     fn reasoning(&self) -> &str {
         self.0.reasoning()
     }
 
-    /// A message for the user if the answer is not what was requested; otherwise `None`.
+    /// Message for the user if the answer failed or is not what the client requested; otherwise `None`.
     #[getter]
     fn problem(&self) -> Option<&str> {
         self.0.problem()

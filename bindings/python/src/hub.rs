@@ -17,7 +17,7 @@ use crate::records::{Call, ToolResult};
 use crate::tools::Tool;
 use crate::value;
 
-/// The connected servers.
+/// The native part of a `Hub`: connections to MCP servers.
 #[pyclass(frozen, module = "toolgraft")]
 pub(crate) struct Servers {
     hub: Arc<toolgraft_mcp::Hub>,
@@ -36,8 +36,10 @@ impl Drop for Servers {
     }
 }
 
-/// Connects to the servers of configurations, which are pairs of a name for messages and a JSON
-/// text.
+/// Starts to connect to the MCP servers of `configs`, which are pairs of a name for error messages and a configuration
+/// in JSON. `environment` replaces the variables of the process. `done` is called with an exception or `None`, and with
+/// the `Servers`. Returns the work, which can be cancelled. Settings: `require_all`, `lazy`, `connect_timeout` and
+/// `call_timeout` in seconds, and `logins` (a path).
 #[pyfunction]
 #[pyo3(signature = (done, configs, environment, **settings))]
 pub(crate) fn connect(
@@ -84,18 +86,19 @@ pub(crate) fn seconds(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
 
 #[pymethods]
 impl Servers {
-    /// Returns the tools of all servers.
+    /// Returns the tools that all servers offer now.
     fn tools(&self) -> Vec<Tool> {
         self.hub.catalog().tools().cloned().map(Tool).collect()
     }
 
-    /// Returns the status of the servers.
+    /// Returns a dict for each server with its status, such as `name`, `state` and `error`.
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let states = serde_json::to_value(self.hub.servers()).map_err(|error| HubError::new_err(error.to_string()))?;
         value::to_python(py, &states)
     }
 
-    /// Runs a call.
+    /// Starts to run a call on its server. `done` is called with an exception or `None`, and with the `ToolResult`; a
+    /// failure of the tool is a result, too. Returns the work, which can be cancelled.
     fn call(&self, py: Python<'_>, done: Py<PyAny>, call: Py<Call>) -> PyResult<Work> {
         let hub = Arc::clone(&self.hub);
         let made = call.get();
@@ -111,7 +114,7 @@ impl Servers {
         })
     }
 
-    /// Ends all servers.
+    /// Starts to shut down all servers. `done` is called at the end. Returns the work, which can be cancelled.
     fn close(&self, done: Py<PyAny>) -> PyResult<Work> {
         let hub = Arc::clone(&self.hub);
         bridge::begin(done, async move {

@@ -22,8 +22,8 @@ enum Came {
     Over(PyResult<()>),
 }
 
-/// The callback for the pieces of an answer; it takes a kind (`text`, `reasoning` or `finish`) and
-/// a text.
+/// The callback with which a model in Python passes on the pieces of its answer. Its arguments are a kind (`text`,
+/// `reasoning` or `finish`) and a text, which for `finish` is the finish reason.
 #[pyclass(frozen, module = "toolgraft")]
 pub(crate) struct Emit(UnboundedSender<Came>);
 

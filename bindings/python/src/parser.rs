@@ -19,14 +19,15 @@ const LONG: usize = 32 << 10;
 
 /// An incremental parser of one message of a model.
 ///
-/// Reads the names in `tools` (a `Catalog`, or a list of tools or dicts). Without tools any name is
-/// accepted, and syntaxes that only read known names are off.
+/// `tools` (a `Catalog`, or a list of `Tool` objects or dicts) are the known tools. Without them, calls of any name are
+/// accepted, and dialects that read only calls of known tools are off.
 ///
-/// Settings: `dialects` (`"auto"`, one or a list), `model` (its name, which selects the profile of
-/// its family), `reasoning`, `reasoning_calls`, `reasoning_marks`, `fenced_calls`, `stop`,
-/// `call_bytes`, `depth`, `calls`; `validate` (whether the calls of `message` are checked; true),
-/// `collect` (whether `message` is collected; true), `keep_not_calls` (whether `not_calls` is
-/// collected; false). Without `collect` there are no near calls, and no calls of `fenced_calls`.
+/// Settings: `dialects` (`"auto"`, the name of a dialect, or a list of names); `model` (the model's name, which selects
+/// the profile of its family); `reasoning`, `reasoning_calls`, `reasoning_marks`; `fenced_calls`; `stop` (stop strings
+/// of the request); limits on a call's bytes (`call_bytes`), its nesting (`depth`) and the calls of a message
+/// (`calls`); `validate` (check the arguments of the calls in `message`; default true); `collect` (collect `message`;
+/// default true); `keep_not_calls` (collect `not_calls`; default false). Without `collect` there are no near calls, and
+/// no calls of `fenced_calls`.
 #[pyclass(module = "toolgraft")]
 pub(crate) struct Parser {
     reader: MessageParser,
@@ -99,20 +100,23 @@ impl Parser {
         Ok(Parser { reader: py.detach(|| MessageParser::new(reading, known)), message: None })
     }
 
-    /// Parses the next chunk of the answer's text, and returns the events that are certain now.
+    /// Parses the next chunk of the answer's text, and returns the events that it completes. Raises `StateError` after
+    /// `finish`.
     #[pyo3(signature = (chunk, /))]
     fn push<'py>(&mut self, chunk: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
         self.take(DeltaKind::Content, chunk)
     }
 
-    /// Parses the next chunk of a separate reasoning field (`reasoning_content`).
+    /// Parses the next chunk of a separate reasoning field (`reasoning_content`), and returns the events that it
+    /// completes. Raises `StateError` after `finish`.
     #[pyo3(signature = (chunk, /))]
     fn push_reasoning<'py>(&mut self, chunk: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
         self.take(DeltaKind::Reasoning, chunk)
     }
 
-    /// Finishes the message with the endpoint's finish reason, and returns the last events. If a
-    /// text was meant as a call but fits no syntax, it is among them as a rejected call.
+    /// Finishes the message with the endpoint's finish reason, and returns the last events. `stop` are the request's
+    /// stop strings, if they are known only now. If a text was meant as a call but fits no call syntax, the last event
+    /// is its rejection (`near_call`).
     #[pyo3(signature = (reason = "stop", *, stop = None))]
     fn finish<'py>(
         &mut self,
@@ -125,7 +129,8 @@ impl Parser {
         })
     }
 
-    /// The message, after its end. Its arguments are checked unless `validate` is false.
+    /// The parsed message, after `finish`; earlier, or without `collect`, it raises `StateError`. The arguments of its
+    /// calls are checked against the tools' schemas unless `validate` is false.
     #[getter]
     fn message(&mut self, py: Python<'_>) -> PyResult<Py<records::Message>> {
         if let Some(message) = &self.message {
@@ -137,25 +142,27 @@ impl Parser {
         Ok(message)
     }
 
-    /// Texts that looked like calls but are none, with `keep_not_calls`.
+    /// The texts that looked like calls but are none, if the setting `keep_not_calls` is true; otherwise empty.
     #[getter]
     fn not_calls(&self) -> Vec<NotACall> {
         self.reader.not_calls().iter().map(records::not_a_call).collect()
     }
 
-    /// Begins another message with the same settings and tools.
+    /// Prepares the parser for another message with the same settings and tools. The current message is discarded.
     fn reset(&mut self) {
         self.reader.reset();
         self.message = None;
     }
 
-    /// Returns a further parser with the same settings, at the start of a message. The cost does
-    /// not depend on the number of tools.
+    /// Returns a new parser with the same settings and tools, at the start of a message. The cost does not depend on
+    /// the number of tools.
     fn fork(&self) -> Self {
         Parser { reader: self.reader.fork(), message: None }
     }
 
-    /// Parses a whole text with these settings, independently of the message in progress.
+    /// Parses the whole text of a message with the settings and tools of this parser, and returns the message.
+    /// `reasoning` is the text of a separate reasoning field, `reason` the finish reason. The message in progress is
+    /// not affected.
     #[pyo3(signature = (text, /, *, reasoning = "", reason = "stop"))]
     fn parse(&self, text: &Bound<'_, PyString>, reasoning: &str, reason: &str) -> PyResult<records::Message> {
         let py = text.py();
@@ -170,11 +177,12 @@ impl Parser {
     }
 }
 
-/// Parses a whole text. Arguments are checked against the tools' schemas.
+/// Parses the whole text of a model's message, checks the calls' arguments against the tools' schemas, and returns the
+/// message.
 ///
-/// `finish_reason` is the endpoint's finish reason, `reasoning_field` the text of a separate
-/// reasoning field. The settings are those of `Parser`. For many texts with the same tools,
-/// `Parser(…).parse(text)` reads the list of tools only once.
+/// `tools` and the settings are those of `Parser`. `finish_reason` is the endpoint's finish reason, `reasoning_field`
+/// the text of a separate reasoning field. For many texts with the same tools, call `parse` of one `Parser`: it reads
+/// the list of tools only once.
 #[pyfunction]
 #[pyo3(signature = (text, tools = None, *, finish_reason = "stop", reasoning_field = "", **settings))]
 pub(crate) fn parse(

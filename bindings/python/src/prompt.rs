@@ -11,11 +11,12 @@ use crate::records::{Rejected, ToolResult};
 use crate::tools::Catalog;
 use crate::{settings, value};
 
-/// Renders the system text that teaches a syntax of calls and lists the tools.
+/// Returns the system text that teaches the model a call syntax and lists the tools.
 ///
-/// Settings: `model` (its name, which selects the profile of its family), `dialect`, `lang`,
-/// `style`, `listing`, `system` (the caller's own text, which comes first), `tool_choice` (`auto`,
-/// `none`, `required` or a tool's name), `max_calls`, `description_chars`.
+/// `tools` is a `Catalog`, or a list of `Tool` objects or dicts. Settings: `model` (the model's name, which selects the
+/// profile of its family), `dialect`, `lang`, `style`, `listing`, `system` (the caller's own text, which comes first),
+/// `tool_choice` (`auto`, `none`, `required` or a tool's name), `max_calls` (maximum number of calls in one message),
+/// `description_chars` (maximum length of a description).
 #[pyfunction]
 #[pyo3(signature = (tools, **settings))]
 pub(crate) fn render_prompt(
@@ -43,11 +44,12 @@ fn told(item: &Bound<'_, PyAny>) -> PyResult<Value> {
     value::from_python(dict.as_any()).map_err(ToolError::new_err)
 }
 
-/// Renders the one user message that answers the calls of the model's last message, including
-/// rejected ones. `request` is the user's request, which is repeated to the model.
+/// Returns the text of the one user message that answers all calls of the model's last message. `results` are a
+/// `ToolResult` for each call that ran, and the `Rejected` calls. `request` is the user's request, which the message
+/// repeats for the model.
 ///
-/// The settings are those of `render_prompt`, and must be the same; `result_bytes` is the number of
-/// bytes of one result that the model sees.
+/// The settings are those of `render_prompt`, with the same values; in addition, `result_bytes` is the maximum number
+/// of bytes of one result that the model reads.
 #[pyfunction]
 #[pyo3(signature = (tools, results, *, request = None, **settings))]
 pub(crate) fn results_message(

@@ -42,7 +42,7 @@ macro_rules! record {
             $($new)?
 
             $(
-                /// The type of the event, as in its JSON form.
+                /// Name of the event, which is the member `type` of its JSON form.
                 #[classattr]
                 #[pyo3(name = "type")]
                 fn kind() -> &'static str {
@@ -50,7 +50,7 @@ macro_rules! record {
                 }
             )?
 
-            /// Returns the JSON form as a dict.
+            /// Returns the object in its JSON form, as a dict.
             #[allow(clippy::wrong_self_convention, reason = "one name and form for all, `Span` among them, which is `Copy`")]
             pub(crate) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
                 let dict = PyDict::new(py);
@@ -61,7 +61,7 @@ macro_rules! record {
                 Ok(dict)
             }
 
-            /// Makes it of its JSON form.
+            /// Creates the object from the dict that `to_dict` returned.
             #[staticmethod]
             fn from_dict(dict: &Bound<'_, PyDict>) -> PyResult<Self> {
                 Ok($name {
@@ -70,7 +70,7 @@ macro_rules! record {
                 })
             }
 
-            /// Makes it of its fields again, for `pickle` and `copy`.
+            /// Creates the object from the values of its fields, for `pickle` and `copy`.
             #[staticmethod]
             #[allow(clippy::too_many_arguments, reason = "one for each field")]
             fn _of($($field: $of,)* $($($beside: $beside_of,)*)?) -> Self {
@@ -105,12 +105,12 @@ macro_rules! record {
 pub(crate) use record;
 
 record! {
-    /// A range of bytes of the stream in UTF-8, as offsets from its start.
+    /// A range of bytes of the stream in UTF-8, or of indices of calls.
     #[derive(Clone, Copy)]
     Span {
-        /// The first byte.
+        /// Offset of the first byte from the start of the stream, or the first index.
         start: u64,
-        /// The byte after the last one.
+        /// Offset of the byte after the last one, or the index after the last one.
         end: u64,
     }
 }
@@ -124,25 +124,27 @@ impl<'py> FromPyObject<'_, 'py> for Span {
 }
 
 record! {
-    /// A complete call of a tool or resource.
+    /// A complete call of a tool, or a read of a resource.
     Call {
-        /// The server, as written or as resolved from the catalog.
+        /// Name of the tool's server, as the model wrote it or as resolved from the catalog; `None` if neither gives
+        /// one.
         server: Option<String>,
-        /// The tool.
+        /// Name of the called tool.
         tool: String,
-        /// The arguments: any JSON value before validation, an object after it.
+        /// Arguments of the call: any JSON value before validation, a dict after it.
         arguments: Py<PyAny>,
-        /// The text of the arguments as the model wrote it.
+        /// Text of the call's arguments as the model wrote it.
         raw_arguments: Py<PyString>,
-        /// The syntax of the call.
+        /// Dialect (call syntax) in which the model wrote the call.
         dialect: String,
-        /// All repairs, in order.
+        /// Names of the repairs that made the call readable or valid, in the order in which they were made.
         repairs: Py<PyTuple>,
-        /// The provenance of the call. Any other than `plain` needs the user's approval.
+        /// Provenance: how the call was found. A call with any provenance but `plain` may not be meant, and needs
+        /// approval.
         provenance: String,
     }
     new
-    /// Creates a call as a parser would report it, without repairs.
+    /// Creates a call without repairs, as if the model had written it in this dialect.
     #[new]
     #[pyo3(signature = (tool, arguments, *, server = None, dialect = "use_mcp_tool"))]
     fn new(py: Python<'_>, tool: &str, arguments: &Bound<'_, PyAny>, server: Option<String>, dialect: &str) -> PyResult<Self> {
@@ -156,111 +158,114 @@ record! {
 record! {
     /// A call that must not run, with the reason.
     Rejected {
-        /// The kind of reason.
+        /// Kind of the reason why the call must not run, such as `truncated`.
         kind: String,
-        /// The whole text of the call.
+        /// Text of the call as the model wrote it, cut off after `call_bytes` bytes.
         raw: Py<PyString>,
-        /// The fault and its place, for users and for the model.
+        /// Error message that names the fault and its position, for the user and for the model.
         message: String,
-        /// The server, if it is known.
+        /// Name of the tool's server; `None` if it is unknown.
         server: Option<String>,
-        /// The tool, if it is known.
+        /// Name of the called tool; `None` if it could not be read.
         tool: Option<String>,
-        /// Names of tools that the model may have meant.
+        /// Names of tools that the model may have meant; empty unless the kind is `unknown_tool`.
         nearest: Py<PyTuple>,
-        /// The syntax of the call.
+        /// Dialect (call syntax) in which the model wrote the call.
         dialect: String,
-        /// The call itself if it was complete.
+        /// The parsed call if it was complete; otherwise `None`.
         call: Option<Py<Call>>,
-        /// The construct that quotes it (`quoted` only).
+        /// Construct that quotes the call, such as `code_span`, if the parser rejected the call as `quoted`; otherwise
+        /// `None`.
         quoted_in: Option<String>,
-        /// True if its text remains in the content.
+        /// True if the text of an `invented` call remains in the message's content.
         in_text: bool,
     }
 }
 
 record! {
-    /// The reason that a call must not run, without the call.
+    /// The reason why a call must not run, without the call itself.
     Reason {
-        /// The kind of reason.
+        /// Kind of the reason why the call must not run, such as `truncated`.
         kind: String,
-        /// The fault and its place, as a message.
+        /// Error message that names the fault and its position, for the user and for the model.
         message: String,
-        /// Known names that are similar to an unknown one.
+        /// Names of tools that the model may have meant; empty unless the kind is `unknown_tool`.
         nearest: Py<PyTuple>,
-        /// The construct that quotes it (`quoted` only).
+        /// Construct that quotes the call, such as `code_span`, if the parser rejected the call as `quoted`; otherwise
+        /// `None`.
         quoted_in: Option<String>,
-        /// The provenance of the call, which applies if nothing else rejects it.
+        /// Provenance of the rejected call, which applies if a later event revises the rejection.
         provenance: String,
     }
 }
 
 record! {
-    /// A parsed message.
+    /// A parsed message of a model.
     Message {
-        /// The text for the user.
+        /// Text of the answer, which the user sees.
         content: Py<PyString>,
-        /// The reasoning, including calls that were only drafted in it.
+        /// Text of the reasoning, including the text of calls that were only drafted in it.
         reasoning: Py<PyString>,
-        /// The calls, in order.
+        /// Calls that may run, in the order of the message.
         calls: Py<PyTuple>,
-        /// Calls that must not run, in order.
+        /// Rejected calls, which must not run, in the order of the message.
         rejected: Py<PyTuple>,
-        /// True if text that looked like reasoning was the answer.
+        /// True if the text was first classified as reasoning and then turned out to be the answer.
         answer_in_reasoning: bool,
     }
     beside {
-        /// Calls and rejected calls together, in stream order.
+        /// An `Entry` for each call and each rejected call, in the order of the message.
         entries: Py<PyTuple>,
     }
 }
 
 record! {
-    /// One call of a message; exactly one of `call` and `rejected` is set.
+    /// A call or rejected call of a message. Exactly one of `call` and `rejected` is set.
     Entry {
-        /// Index of the call in the events.
+        /// Index of the call in the message, from 0, as in the events.
         index: u32,
-        /// The call.
+        /// The call, or `None` if it was rejected.
         call: Option<Py<Call>>,
-        /// The rejection, if the call must not run.
+        /// The rejected call with the reason, or `None` if the call may run.
         rejected: Option<Py<Rejected>>,
-        /// The whole text of the call.
+        /// Text of the call as the model wrote it, cut off after `call_bytes` bytes.
         raw: Py<PyString>,
-        /// The joined deltas of the arguments.
+        /// Joined texts of the call's `ArgsDelta` events.
         deltas: Py<PyString>,
-        /// True if the arguments do not continue the deltas.
+        /// True if the final arguments do not continue `deltas`.
         restated: bool,
     }
 }
 
 record! {
-    /// Text that looked like a call but is none.
+    /// A text that looked like a call but is none. It stays in the message's text.
     NotACall {
-        /// The dialect that it was read as.
+        /// Dialect (call syntax) in which the text looked like a call.
         dialect: String,
-        /// Range of bytes in the stream.
+        /// Range of bytes of the stream that the text, or its opening delimiter, occupies.
         span: Span,
-        /// The reason that it is none.
+        /// Reason why the text is not a call, such as `no_json`.
         reason: String,
     }
 }
 
 record! {
-    /// The result of a call, for the model.
+    /// The result of a call, for `results_message`.
     ToolResult {
-        /// The call.
+        /// The call that this result answers.
         call: Py<Call>,
-        /// The tool's answer.
+        /// The tool's answer as text.
         text: String,
-        /// The call's identifier; by default its position in the message.
+        /// Identifier of the call; if `None`, `call_` and the number of the result in the list, from 1.
         id: Option<String>,
-        /// The status: `result`, `tool_error`, `denied`, `timed_out`, `cancelled` or `displayed`.
+        /// Status of the call: `result`, `tool_error`, `denied`, `timed_out`, `cancelled` or `displayed`.
         status: String,
-        /// MCP's `structuredContent`, which the model gets if `text` is empty.
+        /// Structured result of the tool (`structuredContent` in MCP), which the model reads if `text` is blank; `None`
+        /// if there is none.
         structured: Option<Py<PyAny>>,
     }
     new
-    /// Creates a result; by default an answer of the tool.
+    /// Creates the result of `call`. With the default status, `text` is the tool's answer.
     #[new]
     #[pyo3(signature = (call, text, *, id = None, status = "result", structured = None))]
     fn new(call: Py<Call>, text: String, id: Option<String>, status: &str, structured: Option<Py<PyAny>>) -> PyResult<Self> {

@@ -20,8 +20,8 @@ pub(crate) struct Tool(pub(crate) toolgraft::Tool);
 
 #[pymethods]
 impl Tool {
-    /// Creates a tool. `input_schema` is the JSON Schema of its arguments, which must be usable;
-    /// without it any object is accepted.
+    /// Creates a tool. `input_schema` is the JSON Schema of its arguments; without it any object is accepted. Raises
+    /// `ToolError` if the schema cannot be used.
     #[new]
     #[pyo3(signature = (name, *, description = None, input_schema = None, server = None, title = None, output_schema = None, display_only = false))]
     fn new(
@@ -41,15 +41,15 @@ impl Tool {
         toolgraft_bindings::checked(tool).map(Tool).map_err(raised)
     }
 
-    /// Reads a tool from a dict in MCP's form (`name`, `inputSchema`, and also `server`), or in the
-    /// form of a function in a request to OpenAI, Anthropic or Gemini.
+    /// Creates a tool from a dict in MCP's form (`name`, `inputSchema`, and also `server`), or in the form of a
+    /// function in a request to OpenAI, Anthropic or Gemini. Raises `ToolError` for any other dict.
     #[staticmethod]
     fn from_dict(tool: &Bound<'_, PyDict>) -> PyResult<Self> {
         let value = value::from_python(tool.as_any()).map_err(ToolError::new_err)?;
         toolgraft_bindings::tool(value).map(Tool).map_err(raised)
     }
 
-    /// Returns the tool in MCP's form, with its server.
+    /// Returns the tool as a dict in MCP's form, with its server.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let value = serde_json::to_value(&self.0).map_err(|error| ToolError::new_err(error.to_string()))?;
         value::to_python(py, &value)
@@ -59,49 +59,50 @@ impl Tool {
         Ok((slf.getattr("_of")?, (slf.get().to_dict(slf.py())?,)))
     }
 
-    /// Makes it of its JSON form again, for `pickle` and `copy`. The schema of a server's tool may not be usable.
+    /// Creates the tool from the dict that `to_dict` returned, for `pickle` and `copy`. Unlike in `from_dict`, a schema
+    /// that cannot be used is accepted.
     #[staticmethod]
     fn _of(tool: Bound<'_, PyDict>) -> PyResult<Self> {
         records::from_record(tool).map(Tool)
     }
 
-    /// Name, unique within its server.
+    /// Name of the tool, unique within its server.
     #[getter]
     pub(crate) fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// The server that offers the tool.
+    /// Name of the server that offers the tool; `None` if the tool has none.
     #[getter]
     fn server(&self) -> Option<&str> {
         self.0.server.as_deref()
     }
 
-    /// A name to show to users.
+    /// Name of the tool to show to users; `None` if there is none.
     #[getter]
     fn title(&self) -> Option<&str> {
         self.0.title.as_deref()
     }
 
-    /// The description.
+    /// Description of the tool for the model; `None` if there is none.
     #[getter]
     fn description(&self) -> Option<&str> {
         self.0.description.as_deref()
     }
 
-    /// JSON Schema of the arguments.
+    /// JSON Schema of the tool's arguments; `None` if any object is accepted.
     #[getter]
     fn input_schema<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.0.input_schema.as_ref().map(|schema| value::to_python(py, schema)).transpose()
     }
 
-    /// JSON Schema of the structured result.
+    /// JSON Schema of the tool's structured result; `None` if there is none.
     #[getter]
     fn output_schema<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.0.output_schema.as_ref().map(|schema| value::to_python(py, schema)).transpose()
     }
 
-    /// True if calls run nothing and only show their arguments.
+    /// True if calls of the tool run nothing: their arguments are only shown to the user.
     #[getter]
     fn display_only(&self) -> bool {
         self.0.display_only
@@ -113,8 +114,8 @@ impl Tool {
     }
 }
 
-/// A set of tools. Created once for many messages, it saves each of them the cost of reading a list
-/// of tools.
+/// A set of tools for parsers and prompts. Create it once and pass it instead of a list of tools, which would be read
+/// anew for each message.
 #[pyclass(frozen, module = "toolgraft")]
 pub(crate) struct Catalog(pub(crate) ToolSet);
 
@@ -133,8 +134,8 @@ impl Catalog {
 
 #[pymethods]
 impl Catalog {
-    /// Creates a catalog from tools, or from dicts as in the `tools` of a request to OpenAI,
-    /// Anthropic or Gemini or in an MCP server's list.
+    /// Creates a catalog from `Tool` objects, or from dicts as in the `tools` of a request to OpenAI, Anthropic or
+    /// Gemini or in an MCP server's list of tools.
     #[new]
     fn new(tools: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut list = Vec::new();
@@ -152,7 +153,7 @@ impl Catalog {
         Ok(Catalog(ToolSet::new(list)))
     }
 
-    /// The tools, server by server.
+    /// Tools of the catalog, grouped by server.
     #[getter]
     fn tools(&self) -> Vec<Tool> {
         self.0.catalog.tools().cloned().map(Tool).collect()
@@ -162,7 +163,8 @@ impl Catalog {
         (slf.get_type().into_any(), (slf.get().tools(),))
     }
 
-    /// Returns messages about schemas that are not usable; their tools accept any object.
+    /// Returns an error message for each schema that cannot be used. The tools of such schemas accept any object as
+    /// arguments.
     fn problems(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| self.0.validator.problems().iter().map(ToString::to_string).collect())
     }
@@ -176,8 +178,9 @@ impl Catalog {
     }
 }
 
-/// Returns the call with arguments that its tool's schema accepts, repaired if that loses nothing;
-/// or the rejection, with a message for the model. For an unknown tool any object is accepted.
+/// Checks a call's arguments against the schema of its tool. Returns a `Call` with arguments that the schema accepts,
+/// repaired if the repair loses nothing, or a `Rejected` with a message for the model. For an unknown tool any object
+/// is accepted.
 #[pyfunction]
 pub(crate) fn validate<'py>(
     py: Python<'py>,
@@ -193,16 +196,16 @@ pub(crate) fn validate<'py>(
     })
 }
 
-/// Registers the dialect that a file describes, and returns its name, by which settings know it
-/// from then on: `dialect=name` teaches it, `dialects=["auto", name]` reads it in addition to all
-/// others.
+/// Registers the dialect that the JSON text `file` describes, and returns the dialect's name. Settings accept the name
+/// from then on: `dialect=name` teaches the dialect, `dialects=["auto", name]` reads it in addition to the built-in
+/// ones. Raises `ToolgraftError` if the text cannot be used.
 #[pyfunction]
 pub(crate) fn load_dialect(file: &str) -> PyResult<&'static str> {
     toolgraft_bindings::load_dialect(file).map_err(raised)
 }
 
-/// Defuses syntax in a text that could be read as a call or a result, for text of servers and files
-/// in a prompt. With `tools` their names count too.
+/// Returns the text with all syntax escaped that could be read as a call or a result. Use it for untrusted text of
+/// servers and files in a prompt. With `tools`, calls by their names are escaped, too.
 #[pyfunction]
 #[pyo3(signature = (text, tools = None))]
 pub(crate) fn neutralise<'py>(
