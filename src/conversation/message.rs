@@ -10,7 +10,7 @@ use crate::event::{Call, MarkerKind, Rejected, RejectedKind};
 use crate::message::{Image, Message, NativeCall, image};
 use crate::outcome::{FILE, break_tokens, framed, rebreak_tokens, told_apart};
 
-/// Most bytes of a rejected call's text that the model is shown again.
+/// Maximum number of bytes of a rejected call's text that is sent back to the model.
 pub const MAX_REJECTED_BYTES: usize = 16 << 10;
 
 /// A message of the user: a text, and images for a model that reads images.
@@ -72,14 +72,14 @@ impl User {
         self.with_words(&frame)
     }
 
-    /// Adds an image.
+    /// Adds an image to the message.
     #[must_use]
     pub fn with_image(mut self, image: Image) -> Self {
         self.images.push(image);
         self
     }
 
-    /// Returns the message as text for people: its text, then a line for each image.
+    /// Returns the message as text for display: its text, then a line for each image.
     pub fn shown(&self) -> Cow<'_, str> {
         image::shown(&self.text, &self.images)
     }
@@ -213,7 +213,7 @@ impl Assistant {
         self.parts.iter().any(is_tag) || !(self.cut_off || self.reasoning.is_empty())
     }
 
-    /// Returns the message's calls, in its order.
+    /// Returns the message's calls that may run, in the order of the message.
     pub fn calls(&self) -> impl Iterator<Item = &HistoryCall> {
         self.parts.iter().filter_map(|part| match part {
             Part::Call(call) => Some(call),
@@ -221,7 +221,7 @@ impl Assistant {
         })
     }
 
-    /// Returns the rejected calls that the model is told about, in the message's order.
+    /// Returns the rejected calls about which a message is sent to the model, in the order of the message.
     pub fn feedback(&self) -> impl Iterator<Item = &Rejected> {
         self.parts.iter().filter_map(|part| match part {
             Part::Rejected { rejected, feedback: true, .. } => Some(&**rejected),

@@ -86,7 +86,7 @@ keyword_enum!(Provenance, "a way to find a call",
     "promoted" => Provenance::Promoted);
 
 impl Provenance {
-    /// Returns `true` if the call does not need approval because of its provenance.
+    /// Returns `true` for `Plain`, the only provenance that does not require approval of the call.
     pub fn is_plain(&self) -> bool {
         *self == Provenance::Plain
     }
@@ -107,7 +107,7 @@ impl Call {
         }
     }
 
-    /// Sets the server's name.
+    /// Sets the name of the call's server.
     #[must_use]
     pub fn with_server(mut self, server: impl Into<String>) -> Self {
         self.server = Some(server.into());
@@ -117,13 +117,13 @@ impl Call {
     /// Deserialises the arguments into a type of the program.
     ///
     /// # Errors
-    /// [`DecodeError`] names the field that does not fit.
+    /// [`DecodeError`] if the type does not accept the arguments; it names the field.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
         decode_arguments(&self.tool, &self.arguments)
     }
 }
 
-/// Returns the call of a verdict; of a rejected call, `None` if it was not complete.
+/// Returns the parsed call of a verdict: the valid call, or the rejected call if that was complete, else `None`.
 pub(crate) fn call_of(verdict: &Result<Call, Rejected>) -> Option<&Call> {
     match verdict {
         Ok(call) => Some(call),
@@ -299,8 +299,8 @@ impl Rejected {
         self.call.iter_mut().for_each(|call| call.provenance = provenance);
     }
 
-    /// Returns `true` if the call was first reported as one that may run, and then rejected because of a closer after
-    /// it.
+    /// Returns `true` if the call was first reported as one that may run, and then rejected because of a closing tag
+    /// after it.
     #[cfg(feature = "agent")]
     pub(crate) fn is_withdrawn(&self) -> bool {
         self.message == RejectedKind::WITHDRAWN
@@ -357,7 +357,8 @@ impl RejectedKind {
     pub(crate) const AFTER_DAMAGE: &str = "the call comes after one that cannot be read, before the end of that \
         one, so it may be a part of its text and was not run";
 
-    /// The error message of an `after_damage` rejection of a call before a closer that closes nothing.
+    /// The error message of an `after_damage` rejection of a call that is followed by a closing tag that closes
+    /// nothing.
     pub(crate) const WITHDRAWN: &str = "after the call, what closes an earlier one comes once more and closes \
         nothing: a value may have ended too early, and what follows may be a part of it, so none of these calls was \
         run";

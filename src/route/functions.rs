@@ -15,7 +15,7 @@ use crate::event::decode_arguments;
 use crate::outcome::{Outcome, Status};
 use crate::tools::{Catalog, Server, Tool};
 
-/// Tools that are functions of this program.
+/// A toolbox whose tools are functions of this program.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -71,12 +71,12 @@ impl IntoOutcome for Outcome {
 }
 
 impl Functions {
-    /// Creates a toolbox without functions, under a server name that a model may use.
+    /// Creates a toolbox without functions yet, with a server name that a model may use in calls.
     pub fn new(server: impl Into<String>) -> Self {
         Functions { server: Server { name: Some(server.into()), ..Server::default() }, ..Functions::default() }
     }
 
-    /// Creates a toolbox without functions and without a server name.
+    /// Creates a toolbox without functions yet and without a server name.
     pub fn unnamed() -> Self {
         Functions::default()
     }

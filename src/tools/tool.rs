@@ -38,32 +38,33 @@ pub struct Tool {
     /// Server that offers the tool; `None` for tools that need no server name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// Name, unique within its server.
+    /// Name of the tool, unique within its server.
     pub name: String,
-    /// Name to show to people.
+    /// Name of the tool to show to users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The server's description of the tool. Untrusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// JSON Schema of the arguments, verbatim; `None` accepts any object.
+    /// JSON Schema of the tool's arguments, verbatim; `None` accepts any object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_schema: Option<Value>,
-    /// JSON Schema of the structured result, verbatim.
+    /// JSON Schema of the tool's structured result, verbatim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
     /// Hints of the server about the tool. Untrusted: they may only tighten a policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// Calls of this tool run nothing: their arguments are shown to the user in addition to the text. The program
-    /// decides this; a server cannot set it.
+    /// `true` if calls of this tool run nothing: their arguments are shown to the user in addition to the text. The
+    /// program sets it; a server cannot.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub display_only: bool,
-    /// The tool is listed only if a conversation suggests it, provided that the model can find it otherwise.
+    /// `true` if the tool is listed only when the conversation suggests it, provided that the model can find it
+    /// otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deferred: bool,
-    /// Questions with the calls that answer them, for prompts that show examples; if empty, those of the schema.
-    /// Untrusted.
+    /// Example questions with the calls that answer them, for prompts that show examples; if empty, the schema's
+    /// examples are used. Untrusted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<ToolExample>,
 }
@@ -73,15 +74,15 @@ pub struct Tool {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolExample {
-    /// The question.
+    /// Question as a user asks it.
     pub question: String,
     /// Arguments of the call. All their values occur in the question.
     #[serde(default)]
     pub arguments: Map<String, Value>,
-    /// The tool's result.
+    /// Result of the tool for these arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// The answer to the user.
+    /// Answer to the user's question, given the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
 }
@@ -100,21 +101,21 @@ impl ToolExample {
     }
 }
 
-/// A server's hints about one of its tools; absent means unknown.
+/// A server's hints about one of its tools; `None` means unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Annotations {
-    /// The tool changes nothing.
+    /// `true` if the tool changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
-    /// The tool may destroy something.
+    /// `true` if the tool may destroy something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// Repeated calls have the same effect as one.
+    /// `true` if repeated calls with equal arguments have the same effect as one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// The tool interacts with external entities, such as the web.
+    /// `true` if the tool interacts with external entities, such as the web.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
@@ -150,21 +151,21 @@ impl Tool {
         Tool { name: name.into(), ..Tool::default() }
     }
 
-    /// Sets the server.
+    /// Sets the name of the tool's server.
     #[must_use]
     pub fn with_server(mut self, server: impl Into<String>) -> Self {
         self.server = Some(server.into());
         self
     }
 
-    /// Sets the description.
+    /// Sets the description of the tool.
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// Sets the schema of the arguments.
+    /// Sets the JSON Schema of the tool's arguments.
     #[must_use]
     pub fn with_schema(mut self, schema: Value) -> Self {
         self.input_schema = Some(schema);
@@ -189,7 +190,7 @@ impl Tool {
         self
     }
 
-    /// Adds an example of its use.
+    /// Adds an example: a question and the call of the tool that answers it.
     #[must_use]
     pub fn with_example(mut self, example: ToolExample) -> Self {
         self.examples.push(example);
@@ -208,7 +209,7 @@ impl Tool {
         self.input_schema.as_ref().is_some_and(|root| schema::property(root, name).is_some())
     }
 
-    /// Returns the parameters in the schema's order; none if the schema has no `properties`.
+    /// Returns the tool's parameters in the order of its schema; none if the schema has no `properties`.
     pub fn parameters(&self) -> impl Iterator<Item = Parameter<'_>> {
         self.input_schema.iter().flat_map(|root| {
             schema::properties(root).map(|(name, schema)| Parameter {
@@ -220,20 +221,20 @@ impl Tool {
     }
 }
 
-/// Something that a server lets a model read by its URI.
+/// A resource of a server, which a model can read by its URI.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Resource {
-    /// URI to read.
+    /// URI of the resource.
     pub uri: String,
-    /// Name.
+    /// Name of the resource; may be empty.
     #[serde(default)]
     pub name: String,
-    /// The server's description of it. Untrusted.
+    /// The server's description of the resource. Untrusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Media type.
+    /// Media type of the resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
 }
@@ -256,15 +257,15 @@ setters!(
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceTemplate {
-    /// URI template.
+    /// URI template of the resources (RFC 6570).
     pub uri_template: String,
-    /// Name.
+    /// Name of the family of resources; may be empty.
     #[serde(default)]
     pub name: String,
-    /// The server's description of it. Untrusted.
+    /// The server's description of the resources. Untrusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Media type.
+    /// Media type of the resources, if it is the same for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
 }
@@ -287,11 +288,11 @@ setters!(
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolsMode {
-    /// In the request if profile or endpoint support it, otherwise in the prompt.
+    /// Tools are offered in the request if the model's profile or the endpoint supports it, otherwise in the prompt.
     Auto,
-    /// In the request, for an endpoint with native tool calling.
+    /// Tools are offered in the request, to an endpoint with native tool calling.
     Native,
-    /// In the prompt.
+    /// Tools are described in the prompt, and calls are read from the model's text.
     #[default]
     Prompt,
 }
@@ -304,19 +305,19 @@ keyword_enum!(ToolsMode, "a way to offer tools",
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolChoice {
-    /// The model decides.
+    /// The model decides whether to call a tool.
     #[default]
     Auto,
-    /// No calls.
+    /// The model must not call a tool.
     None,
-    /// At least one call of any tool.
+    /// The model must make at least one call, of any tool.
     Required,
-    /// A call of this tool: its name, or `server.tool`.
+    /// The model must call this tool, given as its name or as `server.tool`.
     Named(String),
 }
 
 impl ToolChoice {
-    /// Returns `true` if a call of this tool is allowed.
+    /// Returns `true` if this tool choice allows a call of the tool.
     pub fn admits(&self, server: Option<&str>, tool: &str) -> bool {
         match self {
             ToolChoice::Auto | ToolChoice::Required => true,
@@ -338,7 +339,7 @@ impl ToolChoice {
     }
 }
 
-/// `auto`, `none` and `required`; every other word is a tool's name.
+/// Parses `auto`, `none` and `required`; any other text is the name of a tool.
 impl FromStr for ToolChoice {
     type Err = Infallible;
 

@@ -288,7 +288,7 @@ pub enum AskReason {
     NoReasoningTag,
 }
 
-/// The provenance of a promotion in events that do not have one.
+/// Returns the provenance for a stored `Promoted` event without the member `provenance`.
 fn promoted() -> Provenance {
     Provenance::Promoted
 }

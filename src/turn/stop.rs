@@ -148,7 +148,7 @@ impl StopReason {
         matches!(self, StopReason::Answered)
     }
 
-    /// Returns the kind of failure, if it is one, as in the JSON form.
+    /// Returns the reason's `kind` in JSON if the reason is a failure of the turn; `None` if it is not.
     pub(crate) fn failure(&self) -> Option<String> {
         if matches!(self, StopReason::Answered | StopReason::OutputLimit | StopReason::Suspended) {
             return None;
@@ -156,7 +156,7 @@ impl StopReason {
         serde_json::to_value(self).ok()?.get("kind")?.as_str().map(str::to_owned)
     }
 
-    /// Returns the underlying error, of the model or of the texts for it.
+    /// Returns the underlying error of a failed model or a failed prompt; `None` for any other reason.
     pub(super) fn cause(&self) -> Option<Cause> {
         match self {
             StopReason::ModelFailed(failure) => failure.source.as_deref().cloned().map(Cause::new),
@@ -166,12 +166,12 @@ impl StopReason {
     }
 }
 
-/// Returns the way to get a longer context, in the terms of the server if it is known.
+/// Returns the instruction for getting a longer context, in the terms of the server if the server is known.
 pub(super) fn longer_context(remedy: &Option<String>) -> &str {
     remedy.as_deref().unwrap_or("give the model a longer context (llama.cpp: -c; Ollama: num_ctx)")
 }
 
-/// Returns what the endpoint said of a prompt that does not fit.
+/// Returns the message that the prompt does not fit the context, with the numbers of tokens if both are known.
 fn too_long(prompt: &Option<usize>, context: &Option<usize>) -> String {
     match (prompt, context) {
         // Prompt and reply share the context, so a prompt that fits alone may be refused.

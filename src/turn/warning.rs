@@ -96,7 +96,7 @@ fn name(server: Option<&String>, tool: &String) -> String {
     server.into_iter().chain([tool]).map(String::as_str).collect::<Vec<_>>().join(".")
 }
 
-/// Returns the parts of a conversation that were left out, with their numbers.
+/// Returns a text that lists the omitted parts of a conversation with their numbers: messages, questions and results.
 fn left_out(rounds: usize, questions: usize, results: usize) -> String {
     let parts = [
         (rounds, "message of the model", "messages of the model"),

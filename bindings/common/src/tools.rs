@@ -10,8 +10,8 @@ use toolgraft::{Catalog, Tool};
 
 use crate::Mistake;
 
-/// The names of the schema of a tool's arguments in the APIs of Anthropic, of OpenAI and Gemini,
-/// and in Gemini's second form in both of its spellings.
+/// Names of the member with the JSON Schema of a tool's arguments: in Anthropic's API, in OpenAI's and Gemini's, and in
+/// both spellings of Gemini's second form.
 const SCHEMAS: [&str; 4] = ["input_schema", "parameters", "parametersJsonSchema", "parameters_json_schema"];
 
 /// Reads a tool in MCP's form (`name`, `inputSchema`, and also `server`), or in the form of a
@@ -46,11 +46,11 @@ pub fn tool(mut value: Value) -> Result<Tool, Mistake> {
     checked(serde_json::from_value(value).map_err(|error| Mistake::Tool(format!("not a tool: {error}")))?)
 }
 
-/// Returns a tool that a program made, if its schema can be used.
+/// Returns the tool unchanged if the JSON Schema of its arguments can be used.
 ///
 /// # Errors
 ///
-/// [`Mistake::Tool`] with the place in the schema.
+/// [`Mistake::Tool`] if the schema cannot be used; the message names the place in it.
 pub fn checked(tool: Tool) -> Result<Tool, Mistake> {
     let wrong = tool.input_schema.clone().and_then(|schema| OutputSchema::new(schema).err());
     match wrong {
@@ -78,14 +78,14 @@ pub fn tools(mut value: Value) -> Result<Vec<Tool>, Mistake> {
 /// A set of tools, prepared once for many messages.
 #[derive(Debug, Clone)]
 pub struct ToolSet {
-    /// The tools.
+    /// Catalog of the tools.
     pub catalog: Arc<Catalog>,
-    /// Checks calls of these tools.
+    /// Validator of the arguments of calls of these tools.
     pub validator: Arc<Validator>,
 }
 
 impl ToolSet {
-    /// Prepares these tools.
+    /// Creates a set of these tools, with their catalog and validator.
     pub fn new(tools: Vec<Tool>) -> Self {
         let catalog = Arc::new(Catalog::from_tools(tools));
         ToolSet { validator: Arc::new(Validator::new(Arc::clone(&catalog))), catalog }

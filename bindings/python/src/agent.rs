@@ -145,8 +145,9 @@ fn fields<'py>(py: Python<'py>, of: &impl serde::Serialize) -> PyResult<Bound<'p
 impl Loop {
     /// Creates an agent. `model` is `(url, name, key, headers, parameters)` of an endpoint, or `None` if the coroutine
     /// function `model` answers instead. `name` is the model's name, which selects its profile. `tools` are the tools
-    /// that Python functions run. `asks` is true if there is a function `approve`, `parallel` if the functions may run
-    /// at the same time. `prompt` and `settings` are the settings of the prompt and of turns.
+    /// that Python functions run, `hubs` connected MCP servers. `asks` is true if there is a function `approve`,
+    /// `parallel` if the functions may run at the same time. `output` is a JSON Schema that every answer must match.
+    /// `prompt` and `settings` are the settings of the prompt and of turns.
     #[new]
     #[pyo3(signature = (model, name, tools, hubs, asks, output, parallel, prompt, settings))]
     #[allow(clippy::too_many_arguments, reason = "of Python's half alone")]

@@ -37,9 +37,9 @@ impl Drop for Servers {
 }
 
 /// Starts to connect to the MCP servers of `configs`, which are pairs of a name for error messages and a configuration
-/// in JSON. `environment` replaces the variables of the process. `done` is called with an exception or `None`, and with
-/// the `Servers`. Returns the work, which can be cancelled. Settings: `require_all`, `lazy`, `connect_timeout` and
-/// `call_timeout` in seconds, and `logins` (a path).
+/// in JSON. `environment` has the variables for placeholders in the configurations and for the servers' processes.
+/// `done` is called with an exception or `None`, and with the `Servers`. Returns the work, which can be cancelled.
+/// Settings: `require_all`, `lazy`, `connect_timeout` and `call_timeout` in seconds, and `logins` (a path).
 #[pyfunction]
 #[pyo3(signature = (done, configs, environment, **settings))]
 pub(crate) fn connect(

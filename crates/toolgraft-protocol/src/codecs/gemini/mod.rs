@@ -21,10 +21,10 @@ use crate::fault::Fault;
 use crate::store::ClientStore;
 use toolgraft::wire::json_schema;
 
-/// The shape of Gemini's `generateContent`.
+/// The API of Gemini's `generateContent`: reads requests in its form and writes answers and errors in it.
 pub(crate) struct Gemini;
 
-/// Names of limits and sampling fields in Gemini's interface and in Chat Completions.
+/// Pairs of field names for limits and sampling: in Gemini's `generationConfig`, and in Chat Completions.
 const SAME: [(&str, &str); 11] = [
     ("temperature", "temperature"),
     ("topP", "top_p"),
@@ -85,7 +85,7 @@ impl Shape for Gemini {
         Ok(Read { chat: config, places: Places(places), writer: Box::new(GeminiStream::new(thoughts)) })
     }
 
-    /// The error object; also used for a failure in mid-stream.
+    /// Returns the JSON error object of a fault, also for a failure in mid-stream.
     fn error(&self, fault: &Fault) -> Value {
         writer::error(fault)
     }
@@ -128,13 +128,14 @@ impl Shape for Gemini {
         json!({"totalTokens": tokens})
     }
 
-    /// An empty line, since Google's client for Python parses comments as data.
+    /// Returns an empty line as the sign of life in a stream, because Google's client for Python parses comments as
+    /// data.
     fn busy(&self) -> &'static str {
         "\n"
     }
 }
 
-/// Refuses answers other than text.
+/// Returns an error if the request's `responseModalities` contain anything but `TEXT`.
 fn refuse(config: &mut Map<String, Value>) -> Result<(), Fault> {
     let modalities = take(config, "responseModalities");
     let other = modalities.iter().flat_map(|list| list.as_array().into_iter().flatten()).find(|kind| *kind != "TEXT");
@@ -144,7 +145,8 @@ fn refuse(config: &mut Map<String, Value>) -> Result<(), Fault> {
     })
 }
 
-/// Returns the `response_format` of Chat Completions for the requested type and schema.
+/// Returns the `response_format` of Chat Completions for the media type and schema of the answer that Gemini's
+/// `generationConfig` requests; `None` for plain text.
 fn format_of(config: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
     let open = take(config, "responseSchema");
     // Some clients use Gemini's own dialect in this field too.
@@ -166,8 +168,8 @@ fn format_of(config: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
     }
 }
 
-/// Returns the functions that may be called and the tools that run at Google's service, each with
-/// its place in the request.
+/// Returns the functions of a request and the tools that run at Google's service, in the form of Chat Completions, and
+/// their positions in the request.
 fn tools_of(tools: Option<Value>) -> Result<(Vec<Value>, Vec<String>), Fault> {
     let (mut functions, mut places) = (Vec::new(), Vec::new());
     let list = match tools {
@@ -204,7 +206,7 @@ fn tools_of(tools: Option<Value>) -> Result<(Vec<Value>, Vec<String>), Fault> {
     Ok((functions, places))
 }
 
-/// Returns the tool choice.
+/// Returns the tool choice of Chat Completions for Gemini's `toolConfig`; `None` if the request has none.
 fn choice_of(config: Option<Value>) -> Result<Option<Value>, Fault> {
     let Some(mut calling) = config.and_then(|mut config| part(&mut config, "functionCallingConfig")) else {
         return Ok(None);
