@@ -34,15 +34,15 @@ fn schema() -> Value {
     schema
 }
 
-/// Removes rustdoc's links from descriptions.
+/// Removes rustdoc's links from descriptions; brackets in code are none.
 fn plain_words(value: &mut Value) {
-    let link = regex::Regex::new(r"\[([^\]]*)\](?:\([^)]*\))?").unwrap();
+    let link = regex::Regex::new(r"(`[^`]*`)|\[([^\]]*)\](?:\([^)]*\))?").unwrap();
     match value {
         Value::Array(items) => items.iter_mut().for_each(plain_words),
         Value::Object(object) => {
             for (key, value) in object {
                 match value {
-                    Value::String(text) if key == "description" => *text = link.replace_all(text, "$1").into_owned(),
+                    Value::String(text) if key == "description" => *text = link.replace_all(text, "$1$2").into_owned(),
                     value => plain_words(value),
                 }
             }
