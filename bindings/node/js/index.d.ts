@@ -78,7 +78,7 @@ export type QuotedIn =
   | "sign"
   | "own_words";
 
-/** Syntax that is neither text nor call. */
+/** Syntax that is neither text nor part of a call, such as a think tag or the fence around a call. */
 export type MarkerKind =
   | "think_open"
   | "think_close"
@@ -147,7 +147,7 @@ export interface ToolOptions {
   server?: string | null;
   /** Name for people. */
   title?: string | null;
-  /** JSON Schema of the structured result. */
+  /** JSON Schema of the tool's structured result, if it has one. */
   outputSchema?: Schema | null;
   /** Whether calls run nothing and only show their arguments. */
   displayOnly?: boolean;
@@ -177,27 +177,27 @@ export type Tools = Catalog | Iterable<AnyTool>;
 /** Tools that are known together: made once, and used for many messages. */
 export declare class Catalog {
   constructor(tools: Iterable<AnyTool>);
-  /** The tools, server by server. */
+  /** Tools of the catalog, grouped by server. */
   get tools(): readonly Tool[];
   /** How many there are. */
   get size(): number;
 }
 
-/** A complete call of a tool or resource. */
+/** A complete call of a tool, or a read of a resource. */
 export declare class Call {
   /** A call as if a model had written it without a mistake. */
   constructor(tool: string, args: unknown, options?: { server?: string | null; dialect?: Dialect });
-  /** Server, as written or as resolved from the catalog. */
+  /** Name of the tool's server, as the model wrote it or as resolved from the catalog; null if neither gives one. */
   readonly server: string | null;
   /** Tool. */
   readonly tool: string;
   /** Arguments: any JSON value until they are validated, an object then. */
   readonly arguments: any;
-  /** The arguments' text as the model wrote it. */
+  /** Text of the call's arguments as the model wrote it. */
   readonly rawArguments: string;
-  /** Syntax that the call was written in. */
+  /** Dialect (call syntax) in which the model wrote the call. */
   readonly dialect: Dialect;
-  /** Everything that had to be mended, in order. */
+  /** Repairs that made the call readable or valid, in the order in which they were made. */
   readonly repairs: readonly string[];
   /** How the call was found. */
   readonly provenance: Provenance;
@@ -205,7 +205,7 @@ export declare class Call {
   toJSON(): { [key: string]: unknown };
 }
 
-/** A call that must not run, and why. */
+/** A call that must not run, with the reason. */
 export declare class Rejected {
   private constructor();
   /** Reason. */
@@ -214,13 +214,13 @@ export declare class Rejected {
   readonly raw: string;
   /** What was wrong and where, for people and for the model. */
   readonly message: string;
-  /** Server, as far as it was known. */
+  /** Name of the tool's server; null if it is unknown. */
   readonly server: string | null;
-  /** Tool, as far as it was known. */
+  /** Name of the called tool; null if it could not be read. */
   readonly tool: string | null;
-  /** Names of tools that the model may have meant. */
+  /** Names of tools that the model may have meant; empty unless the kind is `unknown_tool`. */
   readonly nearest: readonly string[];
-  /** Syntax that the call was written in. */
+  /** Dialect (call syntax) in which the model wrote the call. */
   readonly dialect: Dialect;
   /** The call itself where it was complete. */
   readonly call: Call | null;
@@ -232,14 +232,14 @@ export declare class Rejected {
   toJSON(): { [key: string]: unknown };
 }
 
-/** Why a call must not run, without the call. */
+/** The reason why a call must not run, without the call itself. */
 export declare class Reason {
   private constructor();
   /** What is wrong with it. */
   readonly kind: RejectedKind;
-  /** The same in words, with the place. */
+  /** Error message that names the fault and its position, for the user and for the model. */
   readonly message: string;
-  /** Known names that are near an unknown one. */
+  /** Names of tools that the model may have meant; empty unless the kind is `unknown_tool`. */
   readonly nearest: readonly string[];
   /** What quotes it (`quoted` only). */
   readonly quotedIn: QuotedIn | null;
@@ -274,11 +274,11 @@ export declare class Message {
   readonly reasoning: string;
   /** The calls, in order. */
   readonly calls: readonly Call[];
-  /** Calls that must not run, in order. */
+  /** Rejected calls, which must not run, in the order of the message. */
   readonly rejected: readonly Rejected[];
   /** Whether what looked like reasoning was the answer. */
   readonly answerInReasoning: boolean;
-  /** Calls and rejected calls together, in stream order. */
+  /** Calls and rejected calls together, in the order of the message. */
   readonly entries: readonly Entry[];
   /** The library's JSON form. */
   toJSON(): { [key: string]: unknown };
@@ -286,7 +286,7 @@ export declare class Message {
 
 /** Text that looked like a call and is none. */
 export interface NotACall {
-  /** The dialect that it was read as. */
+  /** Dialect (call syntax) in which the text looked like a call. */
   readonly dialect: Dialect;
   /** Its bytes. */
   readonly span: Span;
@@ -366,7 +366,7 @@ export interface CallEnd {
   readonly span: Span;
 }
 
-/** Syntax that is neither text nor call. */
+/** Syntax that is neither text nor part of a call, such as a think tag or the fence around a call. */
 export interface Marker {
   readonly type: "marker";
   /** Which. */

@@ -136,7 +136,7 @@ class Turn:
 
     @property
     def problem(self) -> str | None:
-        """A message for the user if the answer is not what was requested; otherwise `None`."""
+        """Message for the user if the answer failed or is not what the client requested; otherwise `None`."""
         return self._exchange.problem
 
     def __repr__(self) -> str:

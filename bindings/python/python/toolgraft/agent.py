@@ -116,7 +116,7 @@ class CallStarted:
 
 @dataclass(frozen=True)
 class ArgsDelta:
-    """More of the arguments' JSON text, as a preview."""
+    """A further piece of a call's arguments as JSON text, as a preview."""
 
     type: ClassVar[Literal["args_delta"]] = "args_delta"
     index: int
@@ -125,7 +125,7 @@ class ArgsDelta:
 
 @dataclass(frozen=True)
 class CallEnded:
-    """A call is complete and its arguments are accepted; it has not run."""
+    """A call is complete, and the tool's schema accepts its arguments. The call has not run yet."""
 
     type: ClassVar[Literal["call_ended"]] = "call_ended"
     index: int
