@@ -8,22 +8,22 @@ use std::path::{Path, PathBuf};
 
 pub use lock::{Holder, Lock};
 
-/// The permissions of a written file.
+/// The permissions that a file gets when it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Only the owner can read it, whatever its permissions were before: for conversations, tokens
-    /// and recordings.
+    /// Only the owner can read the file, whatever its permissions were before (mode 0600 on Unix): for conversations,
+    /// tokens and recordings.
     Private,
-    /// Only the owner can read a new file; an existing one keeps its permissions.
+    /// Only the owner can read a new file (mode 0600 on Unix); an existing file keeps its permissions.
     Kept,
 }
 
-/// Number of symbolic links that are followed before a cycle is assumed.
+/// Maximum number of symbolic links that are followed before a cycle is assumed.
 const LINKS: usize = 40;
 
-/// Replaces a file atomically. New folders get mode 0700. A path that is not a regular file, such
-/// as a device, is written to directly.
+/// Replaces the content of a file atomically, or creates the file. Missing parent folders are created with mode 0700. A
+/// path that is not a regular file, such as a device, is written to directly.
 ///
 /// # Errors
 /// The file cannot be written; a regular file is unchanged then.
@@ -51,8 +51,8 @@ pub fn replace(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
     written.and_then(|()| fs::rename(&partial, &path)).inspect_err(|_| drop(fs::remove_file(&partial)))
 }
 
-/// Creates a file that only the owner can read. A symbolic link counts as existing, wherever it
-/// leads.
+/// Creates a file with this content that only the owner can read. A symbolic link at the path counts as an existing
+/// file, even if its target does not exist.
 ///
 /// # Errors
 /// The path exists, or the file cannot be written.
@@ -60,7 +60,7 @@ pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     private(OpenOptions::new().write(true).create_new(true)).open(path)?.write_all(bytes)
 }
 
-/// Opens a file for appending, and creates it if necessary. Only the owner can read it.
+/// Opens a file for appending, and creates it if necessary. On Unix its mode becomes 0600: only the owner can read it.
 ///
 /// # Errors
 /// The file cannot be opened.
@@ -75,7 +75,8 @@ pub fn append(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Follows symbolic links and returns the target, which need not exist.
+/// Follows the symbolic links of a path and returns their target, which need not exist. More than [`LINKS`] links are
+/// an error.
 fn target(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
@@ -103,7 +104,8 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// Returns `true` if other users than the owner may read a file.
+/// Returns `true` if other users than the owner may read a file; always `false` if it does not exist or the system is
+/// not Unix.
 pub fn others_may_read(file: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -117,8 +119,8 @@ pub fn others_may_read(file: &Path) -> bool {
     }
 }
 
-/// Returns `true` if other users than the owner may write to a folder, and so replace the files in
-/// it. A group whose id is that of the owner is assumed to have no other member.
+/// Returns `true` if other users than the owner may write to a folder, and so replace the files in it; always `false`
+/// if the system is not Unix. A group whose id is that of the owner is assumed to have no other member.
 pub fn others_may_write(folder: &Path) -> bool {
     #[cfg(unix)]
     {

@@ -6,27 +6,27 @@ use std::path::{Path, PathBuf};
 
 use super::{private, private_folder};
 
-/// A locked file; it is unlocked when the value is dropped.
+/// An exclusive lock between processes on a lock file; it is released when the value is dropped.
 ///
-/// The operating system releases the lock when the process ends in any way, so that no lock outlives
-/// a crash. The file is removed with the value.
+/// The operating system releases the lock when the process ends in any way, so that no lock outlives a crash. Dropping
+/// the value also removes the lock file.
 #[derive(Debug)]
 pub struct Lock {
-    /// The open file that holds the lock.
+    /// The open lock file; the lock lasts as long as it is open.
     _file: File,
     path: PathBuf,
 }
 
-/// The process that holds a lock.
+/// The process that holds a file lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
-    /// Its process id, if that is readable.
+    /// Id of the process that holds the lock; `None` if it cannot be read from the lock file.
     pub process: Option<u32>,
 }
 
 impl Lock {
-    /// Acquires the lock of this path, or returns its holder.
+    /// Acquires the lock of the lock file at this path without waiting. The inner `Err` is the process that holds it.
     ///
     /// # Errors
     /// The file cannot be opened, or the file system has no locks.
@@ -34,7 +34,7 @@ impl Lock {
         Lock::acquire(path, try_hold)
     }
 
-    /// Waits until the lock of this path is free, and acquires it.
+    /// Waits without a time limit until the lock of the lock file at this path is free, and acquires it.
     ///
     /// # Errors
     /// Those of [`take`](Lock::take).
@@ -71,7 +71,7 @@ impl Drop for Lock {
     }
 }
 
-/// Reads the holder of a lock from its file.
+/// Reads the process id of a lock's holder from the lock file.
 fn holder(path: &Path) -> Holder {
     let mut text = String::new();
     let read = File::open(path).and_then(|file| file.take(20).read_to_string(&mut text));
@@ -100,7 +100,7 @@ fn hold(path: &Path) -> io::Result<Option<File>> {
     Ok(Some(file))
 }
 
-/// Returns `true` if the path still names this file.
+/// Returns `true` if the path still leads to this open file (same device and inode).
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -108,8 +108,8 @@ fn is_at(file: &File, path: &Path) -> bool {
     (held.dev(), held.ino()) == (named.dev(), named.ino())
 }
 
-/// Locks the file so that others can still read the holder's id. The system removes the file when
-/// it is closed.
+/// Opens and locks a lock file on Windows; `None` if another process has locked it. Other processes can still read the
+/// holder's id. The system removes the file when it is closed.
 #[cfg(windows)]
 fn try_hold(path: &Path) -> io::Result<Option<File>> {
     use std::os::windows::fs::OpenOptionsExt;

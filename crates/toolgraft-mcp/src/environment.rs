@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-/// Returns these variables and, if `inherited`, the other ones of this process.
+/// Returns the environment variables `own` and, if `inherited`, those of this process that `own` does not name.
 pub(super) fn joined(own: Vec<(OsString, OsString)>, inherited: bool) -> Vec<(OsString, OsString)> {
     let mut joined = own;
     if inherited {

@@ -1,6 +1,6 @@
 //! The reason that a server, or the token for it, could not be had.
 
-/// A failure. The text is the message for the user.
+/// A failure to reach a server or to obtain a token for it. The text is the message for the user.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct Failure {
@@ -8,10 +8,10 @@ pub(crate) struct Failure {
     pub(crate) kind: FailureKind,
 }
 
-/// The cause of a failure, as far as something else follows from it than its message.
+/// The kind of a failure to reach a server, where the program reacts to it differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
-    /// A user has to log in or to change the configuration; waiting does not help.
+    /// A user has to log in or to change the configuration; another attempt later does not help.
     NeedsAuth,
     /// The connection could not be established.
     Unreachable,
@@ -19,7 +19,7 @@ pub(crate) enum FailureKind {
     Refused,
     /// The server has forgotten the session.
     SessionLost,
-    /// The server has no stream for its own messages.
+    /// The server offers no stream for messages that it sends without a request.
     NoStream,
     Other,
 }

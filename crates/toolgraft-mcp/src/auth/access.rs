@@ -24,9 +24,10 @@ pub(crate) struct Access {
 }
 
 enum AccessSource {
-    /// The entry sets its own `Authorization` header, so no token is added.
+    /// The server's entry sets an `Authorization` header, so no OAuth token is added to requests.
     Header,
-    /// There is no token: no store of logins was given, or a token may not be sent to this URL.
+    /// Requests have no OAuth token: no store of logins was set, the URL is neither https nor on this machine, or the
+    /// server is a child process.
     None,
     Tokens(Box<Tokens>),
 }
@@ -35,7 +36,7 @@ struct Tokens {
     resource: Resource,
     oauth: OAuthConfig,
     trust: ServerTrust,
-    /// The store of the user's login; `None` if the program logs in by itself.
+    /// Store that contains the user's login; `None` if the program logs in by itself (client credentials).
     logins: Option<Logins>,
     held: Mutex<Option<StoredLogin>>,
 }
@@ -65,12 +66,13 @@ impl Access {
         Access { server: server.name.clone(), source }
     }
 
-    /// Returns `true` if a user can obtain a token by logging in.
+    /// Returns `true` if a user can obtain a token for this server by logging in.
     pub(crate) fn takes_logins(&self) -> bool {
         matches!(&self.source, AccessSource::Tokens(tokens) if tokens.logins.is_some())
     }
 
-    /// Returns the token to send, renewed first if it is about to expire; `None` if no login is stored.
+    /// Returns the access token for the next request, renewed first if it expires within [`EARLY`]; `None` if there is
+    /// none to add.
     pub(crate) async fn token(&self) -> Result<Option<String>, Failure> {
         let AccessSource::Tokens(tokens) = &self.source else { return Ok(None) };
         let mut held = tokens.held.lock().await;
@@ -96,8 +98,8 @@ impl Access {
         Ok(held.as_ref().and_then(token))
     }
 
-    /// Returns another token after the server answered 401 to this one. `challenge` is the `WWW-Authenticate`
-    /// header of that answer.
+    /// Returns another access token after the server answered 401 to the token `refused`: one that was stored in the
+    /// meantime, or else a renewed one. `challenge` is the `WWW-Authenticate` header of that response.
     pub(crate) async fn refused(&self, refused: Option<&str>, challenge: Option<&str>) -> Result<String, Failure> {
         let tokens = match &self.source {
             AccessSource::Tokens(tokens) => tokens,
@@ -130,8 +132,8 @@ impl Access {
         Ok(token)
     }
 
-    /// Returns the error for a refused token. If the token is readable and made for another audience, that is
-    /// the cause given; otherwise `why` is.
+    /// Returns the error for an access token that the server refuses for the reason `why`. If the token is a readable
+    /// JWT for another audience, the error names that audience.
     pub(crate) fn refuses(&self, token: Option<&str>, why: &str) -> Failure {
         self.for_another(token, why).unwrap_or_else(|| self.wanted(why))
     }
@@ -147,8 +149,8 @@ impl Access {
         )))
     }
 
-    /// Returns the error for a missing or refused login: the reason `why`, and the remedy that fits the
-    /// source of the token.
+    /// Returns the error for a missing or refused login: the reason `why`, and the remedy that fits the source of the
+    /// access token.
     pub(crate) fn wanted(&self, why: &str) -> Failure {
         let remedy = match &self.source {
             AccessSource::Tokens(tokens) => match &tokens.logins {
@@ -162,8 +164,9 @@ impl Access {
         Failure::needs_auth(format!("HTTP 401: {why}: {remedy}"))
     }
 
-    /// Returns another token after the server answered 403 because these scopes are missing, if somebody has
-    /// logged in since. Otherwise the scopes are stored, so that the next login asks for them.
+    /// Returns another access token after the server answered 403 because these scopes are missing, if another login
+    /// has been stored since. Otherwise it returns an error, and adds the scopes to the stored login, so that the next
+    /// login requests them.
     pub(crate) async fn insufficient(&self, refused: Option<&str>, scopes: Option<&str>) -> Result<String, Failure> {
         let named = scopes.map(|scopes| format!(" ({})", shown(scopes))).unwrap_or_default();
         let AccessSource::Tokens(tokens) = &self.source else {
@@ -192,7 +195,8 @@ impl Access {
         Err(Failure::needs_auth(format!("HTTP 403: the login lacks rights that the server requires{named}: {words}")))
     }
 
-    /// Renews a token within [`REFRESH`], and returns it with its login.
+    /// Renews the access token, of a user's login or of a program without a user, within the time limit [`REFRESH`];
+    /// returns the login with the new token.
     async fn renewed(
         &self,
         tokens: &Tokens,
@@ -209,7 +213,7 @@ impl Access {
         tokio::time::timeout(REFRESH, renewed).await.map_err(late)?
     }
 
-    /// Refreshes the login of a user, and stores it.
+    /// Refreshes the access token of a user's login with its refresh token, and stores the login.
     async fn refreshed(
         &self,
         (tokens, logins): (&Tokens, &Logins),
@@ -252,7 +256,7 @@ impl Access {
     }
 }
 
-/// Fetches a token for a program without a user.
+/// Fetches an access token with the client credentials grant, for a program without a user.
 async fn given(tokens: &Tokens, challenge: Option<&str>) -> Result<StoredLogin, Failure> {
     // A failed discovery may succeed later; a refusal of the authorization server is final.
     let later = |error: LoginError| Failure::from(format!("no token can be fetched: {error}"));

@@ -10,20 +10,21 @@ use super::resource::{Resource, is_private_way};
 use crate::config::{GrantType, HostReach, OAuthConfig, ServerTrust, is_this_machine, proxy_of};
 use toolgraft::Cause;
 
-/// rmcp's authorization state machine for a resource, with checked metadata.
+/// The result of the discovery for a resource: rmcp's authorization manager, and the checked metadata of the
+/// authorization server.
 pub(super) struct Discovered {
     pub(super) manager: AuthorizationManager,
-    /// The store that rmcp writes the tokens to.
+    /// In-memory store that rmcp writes the received tokens to.
     pub(super) given: InMemoryCredentialStore,
     /// The metadata of the authorization server. The issuer is `None` for a server of MCP 2025-03-26 that publishes no
     /// metadata, where its own origin issues tokens.
     pub(super) metadata: AuthorizationMetadata,
-    /// `true` if the server publishes metadata about logins.
+    /// `true` if the metadata was published; `false` if rmcp derived it from the URL of a server that publishes none.
     pub(super) published: bool,
 }
 
-/// Discovers the authorization server of a resource. `challenge` is the `WWW-Authenticate` header of a
-/// refusal, if there was one.
+/// Discovers the authorization server of a resource. `challenge` is the `WWW-Authenticate` header of the server's 401
+/// response, if there was one.
 ///
 /// rmcp restricts the addresses by the class of the server's own address: no public server can lead to a
 /// private one.
@@ -66,8 +67,8 @@ fn check(metadata: &AuthorizationMetadata, resource: &Resource, wants_pkce: bool
     places.flatten().try_for_each(|place| may_lead_to(place, resource))
 }
 
-/// Checks that a server may name this URL: it must use https (or be on this machine), and be no nearer (this
-/// machine, private network, public) than the server itself.
+/// Checks a URL that a server's metadata names: it must use https or be on this machine, and must not be nearer (this
+/// machine, then private network, then public) than the server itself.
 pub(super) fn may_lead_to(place: &str, resource: &Resource) -> Result<(), LoginError> {
     let named = toolgraft::secrets::shown_url(place);
     let refused = |why: &str| LoginError::Untrusted(format!("it leads to {}, which {why}", shown(&named)));

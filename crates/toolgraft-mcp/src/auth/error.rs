@@ -7,45 +7,48 @@ use rmcp::transport::auth::AuthError;
 use toolgraft::Cause;
 use toolgraft::http::{certificate_fault, proxy_fault};
 
-/// Number of characters of untrusted text that a message shows.
+/// Maximum number of characters of untrusted text that an error message shows.
 const SHOWN: usize = 500;
 
-/// The reason that a login failed. It contains no token and no secret.
+/// The reason that a login at an MCP server failed. It contains no token and no secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoginError {
-    /// The server does not use logins of this program.
+    /// A login of this program at the server is not needed or not possible; the text is the reason.
     #[error("{0}")]
     NotForLogins(String),
-    /// The metadata of the server or its authorization server cannot be trusted.
+    /// The metadata of the server or of its authorization server, or the answer to the login, cannot be trusted; the
+    /// text is the reason.
     #[error("{0}")]
     Untrusted(String),
-    /// The authorization server could not be reached, or it has refused.
+    /// A step of the login failed, for example because the authorization server was not reached; the text is the
+    /// reason.
     #[error("{0}")]
     Failed(String),
-    /// The user, or the authorization server on their behalf, has denied the login.
+    /// The authorization server reported an error to the browser, for example because the user denied access; the text
+    /// is that error.
     #[error("the authorization server refuses: {0}")]
     Refused(String),
-    /// The browser did not come back in time.
+    /// The browser was not redirected back to this program within this number of seconds.
     #[error("the login was not completed in the browser within {0} s")]
     TimedOut(u64),
-    /// The browser came back without the `state` parameter, so that the answer could be forged.
+    /// The browser was redirected back without the `state` parameter, so that the answer could be forged.
     #[error("the browser's answer was rejected. {NO_STATE}")]
     NoState,
-    /// A file of the store cannot be read or written.
+    /// A file of the store of logins cannot be read or written.
     #[error("cannot {action} {}: {cause}", file.display())]
     Store {
-        /// The attempted action: `read`, `write`, `make`, `remove`.
+        /// The action that failed: `read`, `write`, `make`, `remove`.
         action: &'static str,
-        /// The file or folder.
+        /// The file or folder on which the action failed.
         file: PathBuf,
-        /// The cause.
+        /// The error of the file system.
         #[source]
         cause: Cause,
     },
 }
 
-/// Gives errors of rmcp a plainer message where there is one.
+/// Converts errors of rmcp's OAuth client, the common ones with a plainer message.
 impl From<AuthError> for LoginError {
     fn from(error: AuthError) -> Self {
         match &error {
@@ -75,20 +78,20 @@ impl From<AuthError> for LoginError {
     }
 }
 
-/// Returns a cause with a plain message if it is a fault between this program and the server (a certificate,
-/// a proxy).
+/// Returns the text of an error, replaced by a plain message if it is a known fault between this program and the server
+/// (a certificate, a proxy).
 pub(super) fn plain(cause: &str) -> String {
     let trust = "set \"ca\" in the server's entry to the file of its authority, or its own (PEM)";
     let between = certificate_fault(cause, trust).or_else(|| proxy_fault(cause).map(str::to_owned));
     between.map_or_else(|| cause.to_owned(), |fault| format!("cannot connect: {fault}"))
 }
 
-/// Message for an answer without `state`.
+/// Error message for a redirect of the browser without the `state` parameter.
 pub(super) const NO_STATE: &str = "The authorization server did not return the state of the request, without which \
     its answer cannot be distinguished from a forged one: ask its operator to fix that; until then set a token under \
     \"headers\" in the server's entry, e.g. \"Authorization\": \"Bearer ${TOKEN}\"";
 
-/// Message for a server without S256.
+/// Error message for an authorization server whose metadata does not name the PKCE method S256.
 pub(super) const NO_PKCE: &str =
     "the authorization server does not say that it takes PKCE with S256, without which a code could be stolen";
 

@@ -18,22 +18,22 @@ use toolgraft::secrets::same;
 
 const PATH: &str = "/callback";
 
-/// Longest head of a request in bytes; and the longest time to receive a head or to send a page.
+/// Maximum length in bytes of the head of a request to the redirect target.
 const MAX_HEAD: usize = 16 * 1024;
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Concurrent connections: a browser opens some that it does not use.
+/// Maximum number of concurrent connections to the redirect target: a browser opens some that it does not use.
 const MAX_OPEN: usize = 32;
 
-/// A listening port that waits for the browser.
+/// The listener on a port of 127.0.0.1 that waits for the browser's redirect at the end of a login.
 pub(super) struct Listener {
     listener: TcpListener,
     port: u16,
-    /// `true` once a request came with a code but without a `state`.
+    /// `true` once a request to the redirect target had a `code` but no `state` parameter.
     lacked_state: AtomicBool,
 }
 
-/// The redirected request of the browser.
+/// The browser's request to the redirect target of a login, with its query parameters.
 pub(super) struct Callback {
     parameters: HashMap<String, String>,
     /// The connection that gets the page with the result; `None` for an address that the user pasted.
@@ -41,7 +41,7 @@ pub(super) struct Callback {
 }
 
 impl Listener {
-    /// Listens on this port of 127.0.0.1, or on any free one.
+    /// Listens on this port of 127.0.0.1, or on any free one for `None`.
     pub(super) async fn bind(port: Option<u16>) -> Result<Self, LoginError> {
         let failed = |e: std::io::Error| match port {
             Some(port) => LoginError::Failed(format!("cannot listen on 127.0.0.1:{port}, the \"callbackPort\": {e}")),
@@ -52,7 +52,8 @@ impl Listener {
         Ok(Listener { listener, port, lacked_state: AtomicBool::default() })
     }
 
-    /// Returns the error for a login that nobody completed within this time.
+    /// Returns the error for a login that was not completed within this time: [`LoginError::NoState`] if a redirect
+    /// lacked the `state`, else [`LoginError::TimedOut`].
     pub(super) fn none_came(&self, within: Duration) -> LoginError {
         match self.lacked_state.load(Ordering::Relaxed) {
             true => LoginError::NoState,
@@ -65,7 +66,7 @@ impl Listener {
         format!("http://127.0.0.1:{}{PATH}", self.port)
     }
 
-    /// Waits for the request with this `state`.
+    /// Waits for the browser's request to the redirect target with this `state`, and refuses all others.
     pub(super) async fn wait(&self, state: &str) -> Callback {
         let mut open = FuturesUnordered::new();
         loop {
@@ -80,7 +81,8 @@ impl Listener {
         }
     }
 
-    /// Reads one connection and returns the callback if it is the expected request; others are refused.
+    /// Reads the request of one connection. Returns the callback if it is the redirect with this `state`; else answers
+    /// it with an error page and returns `None`.
     async fn heard(&self, mut socket: TcpStream, state: &str) -> Option<Callback> {
         let head = timeout(PATIENCE, head(&mut socket)).await.ok()??;
         match callback(&head, self.port, state) {
@@ -99,7 +101,7 @@ impl Callback {
         self.parameters.get(name).map(String::as_str)
     }
 
-    /// Reads the address that the user copied from a browser on another machine, which could not open it: the
+    /// Parses the redirect address that the user copied from a browser on another machine, which could not open it: the
     /// whole URL, or its query alone.
     pub(super) fn pasted(text: &str, state: &str) -> Result<Self, LoginError> {
         let text = text.trim().trim_matches(['"', '\'', '<', '>']);
@@ -121,7 +123,7 @@ impl Callback {
         Ok(Callback { parameters, socket: None })
     }
 
-    /// Shows the result in the browser.
+    /// Sends a page with the result of the login to the browser, unless the address was pasted.
     pub(super) async fn answer(self, done: &Result<(), LoginError>) {
         let Some(socket) = self.socket else { return };
         match done {
@@ -145,7 +147,8 @@ async fn head(socket: &mut TcpStream) -> Option<String> {
     }
 }
 
-/// Returns the parameters of the expected request, or the status and the reason of a refusal.
+/// Returns the query parameters of a request that is the expected redirect, or the HTTP status and the reason to refuse
+/// it.
 fn callback(head: &str, port: u16, state: &str) -> Result<HashMap<String, String>, (&'static str, &'static str)> {
     let mut lines = head.split("\r\n");
     let mut words = lines.next().unwrap_or_default().split(' ');
@@ -167,7 +170,8 @@ fn callback(head: &str, port: u16, state: &str) -> Result<HashMap<String, String
     parameters(&url, state).map_err(|why| ("400 Bad Request", why))
 }
 
-/// Returns the parameters of a URL if it belongs to the login with this `state`.
+/// Returns the query parameters of a URL if its `state` is that of the login and no parameter is repeated; else the
+/// reason to refuse it.
 fn parameters(url: &Url, state: &str) -> Result<HashMap<String, String>, &'static str> {
     let mut parameters = HashMap::new();
     for (name, value) in url.query_pairs() {

@@ -20,10 +20,10 @@ use toolgraft::Cause;
 /// Time limit of the request that checks whether a server needs a login.
 const PROBE: Duration = Duration::from_secs(30);
 
-/// The name under which a client is registered.
+/// Client name under which this program registers at an authorization server.
 pub(super) const CLIENT_NAME: &str = "toolgraft";
 
-/// A login that waits for the user at a browser.
+/// An OAuth login at an MCP server that waits for the user at a browser.
 ///
 /// ```no_run
 /// # async fn log_in(server: &toolgraft_mcp::ServerConfig) -> Result<(), toolgraft_mcp::LoginError> {
@@ -44,20 +44,20 @@ pub struct Login {
     logins: Logins,
     url: String,
     state: String,
-    /// The login, still without tokens.
+    /// The login that will be stored, still without tokens.
     kept: StoredLogin,
 }
 
 impl std::fmt::Debug for Login {
-    /// Leaves out the URL, which contains the `state`.
+    /// Formats the login without its URL, which contains the secret `state`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Login").field("resource", &self.kept.resource).finish_non_exhaustive()
     }
 }
 
 impl Login {
-    /// Discovers the authorization server, registers a client there if the entry names none, and listens for
-    /// the browser on 127.0.0.1.
+    /// Begins a login: discovers the authorization server, registers a client there if the server's entry names none,
+    /// and listens for the browser's redirect on 127.0.0.1.
     ///
     /// # Errors
     /// The server needs no login, its authorization server does not fulfil the requirements of OAuth 2.1, or
@@ -97,22 +97,24 @@ impl Login {
         Ok(Login { found, listener, logins: logins.clone(), url, state, kept })
     }
 
-    /// Returns the URL of the page that the user opens: over https, or on this machine.
+    /// Returns the URL of the login page that the user opens in a browser; it uses https or is on this machine.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Waits until the browser comes back, fetches the tokens and stores them. The browser shows the result.
+    /// Waits at most `within` until the browser is redirected back, fetches the tokens and stores them. The browser
+    /// shows the result.
     ///
     /// # Errors
-    /// Nobody came back in time, the login was refused, or the answer is from another issuer.
+    /// The browser was not redirected back in time, the login was refused, the answer is from another issuer, or the
+    /// tokens cannot be fetched or stored.
     pub async fn finish(self, within: Duration) -> Result<(), LoginError> {
         self.finish_or_pasted(within, async |_| std::future::pending().await).await
     }
 
-    /// Does the same as [`finish`](Self::finish), and also works for a browser on another machine: it is
-    /// redirected to an address that it cannot open there, and the user copies that address. `paste` returns
-    /// the copied text. It is called again, with the reason, if the text is not the address of this login.
+    /// Does the same as [`finish`](Self::finish), and also works for a browser on another machine: it is redirected to
+    /// an address that it cannot open there, and the user copies that address. `paste` returns the copied text. It is
+    /// called again, with the reason, if the text is not the redirect address of this login.
     ///
     /// # Errors
     /// Those of [`finish`](Self::finish).
@@ -142,7 +144,7 @@ impl Login {
         done
     }
 
-    /// Fetches the tokens, and returns the login with them.
+    /// Exchanges the authorization code of the redirect for tokens, and returns the login with them.
     async fn exchange(&self, callback: &Callback) -> Result<StoredLogin, LoginError> {
         if let Some(error) = callback.get("error") {
             // The message of an issuer other than the expected one is untrusted and not shown.
@@ -189,8 +191,8 @@ pub(super) fn has_authorization(headers: &BTreeMap<String, String>) -> bool {
     headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
 }
 
-/// Sends a request without a token. Returns whether the server answers it, and the `WWW-Authenticate` header
-/// of a 401.
+/// Sends a `ping` without a token. Returns `true` if its response has a success status, and the `WWW-Authenticate`
+/// header of a 401.
 async fn challenge(
     url: &str,
     headers: &BTreeMap<String, String>,
@@ -209,7 +211,7 @@ async fn challenge(
     Ok((response.status().is_success(), challenge))
 }
 
-/// Returns the `Bearer` challenge among the `WWW-Authenticate` headers, or the first one if none is.
+/// Returns the first `WWW-Authenticate` header with the scheme `Bearer`, or else the first one of any scheme.
 pub(crate) fn bearer_challenge(headers: &HeaderMap) -> Option<String> {
     let all: Vec<String> = headers
         .get_all(WWW_AUTHENTICATE)
@@ -220,8 +222,8 @@ pub(crate) fn bearer_challenge(headers: &HeaderMap) -> Option<String> {
     all.iter().find(bearer).or(all.first()).cloned()
 }
 
-/// Returns the scopes to ask for: those of the entry, or else those of the server, and all scopes of the
-/// earlier login if requests were refused for lack of scopes since.
+/// Returns the scopes to request at a login: those of the server's entry, or else those that the server names, and all
+/// scopes of the earlier login if requests were refused for lack of scopes since.
 pub(super) async fn scopes(
     manager: &AuthorizationManager,
     oauth: &OAuthConfig,
@@ -241,8 +243,8 @@ pub(super) async fn scopes(
     scopes
 }
 
-/// Returns the client that the entry names, or registers a new one. An id that is a URL counts only if the
-/// server reads metadata documents.
+/// Returns the OAuth client that the server's entry names, or registers a new one. An id that is an https URL counts
+/// only if the authorization server reads client metadata documents.
 async fn client(
     found: &mut Discovered,
     oauth: &OAuthConfig,

@@ -15,24 +15,24 @@ use super::store::{Logins, StoredLogin};
 use crate::config::{OAuthConfig, ServerConfig, ServerTrust, TransportConfig};
 use toolgraft::Cause;
 
-/// Time limit of all requests before the tokens are removed.
+/// Time limit of all requests that revoke tokens; after it they are only removed from the store.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The result of a logout.
+/// The result of a logout from a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoggedOut {
-    /// There was no login.
+    /// No login at the server was stored.
     Nobody,
-    /// The authorization server has revoked the tokens, and they are removed here.
+    /// The authorization server has revoked the tokens, and they are removed from the store.
     Revoked,
-    /// The tokens are only removed here, with the reason that they could not be revoked.
+    /// The tokens are only removed from the store; the text is the reason that they could not be revoked.
     Removed(String),
 }
 
 impl Logins {
-    /// Revokes the tokens of a server at its authorization server, if that has a revocation endpoint at the
-    /// origin of its token endpoint, and removes them here in any case.
+    /// Revokes the tokens of a server at its authorization server, if that has a revocation endpoint at the origin of
+    /// its token endpoint, and removes them from the store in any case.
     ///
     /// # Errors
     /// The server is not reached over HTTP, or a file cannot be removed.
@@ -52,8 +52,8 @@ impl Logins {
     }
 }
 
-/// Revokes both tokens. The issuer must be the one that gave them, and the endpoint must have the origin of
-/// the token endpoint: nobody else may see a token.
+/// Revokes the refresh token and the access token of a login. The issuer must be the one that issued them, and the
+/// revocation endpoint must have the origin of the token endpoint: nobody else may see a token.
 async fn revoke(
     resource: &Resource,
     kept: &StoredLogin,

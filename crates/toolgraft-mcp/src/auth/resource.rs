@@ -11,7 +11,8 @@ use crate::config::HostReach;
 pub(crate) struct Resource(Url);
 
 impl Resource {
-    /// Returns the resource of a URL, if a token may be sent there: over https, or on this machine.
+    /// Returns the resource of a server's URL, or an error if no token may be sent there, since it is neither https nor
+    /// on this machine.
     pub(super) fn of(url: &str) -> Result<Self, LoginError> {
         let mut url = Url::parse(url).map_err(|e| LoginError::NotForLogins(format!("it has no URL ({e})")))?;
         if !is_private_way(&url) {

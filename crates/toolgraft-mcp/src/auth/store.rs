@@ -15,25 +15,25 @@ use crate::config::OAuthConfig;
 use toolgraft::Cause;
 use toolgraft_files::{self as files, Lock, Mode};
 
-/// The only version of the file format.
+/// Version of the file format of stored logins; files of other versions are ignored.
 const VERSION: u32 = 1;
 
-/// Longest file that is read, in bytes.
+/// Maximum size in bytes of a file with a login; larger files are ignored.
 const MAX_FILE: u64 = 1024 * 1024;
 
-/// A stored login, as it is in its file.
+/// A stored login at a server (its OAuth client and tokens), as it is in its file.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StoredLogin {
     toolgraft: u32,
     pub(super) resource: String,
     pub(super) issuer: Option<String>,
-    /// The secret of a client that was registered for this login; `None` if the entry's own client
-    /// was used.
+    /// The secret of an OAuth client that was registered for this login; `None` if the client of the server's entry was
+    /// used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) client_secret: Option<String>,
     pub(super) redirect_uri: String,
-    /// Scopes for lack of which a request was refused; the next login asks for them too.
+    /// Scopes for lack of which a request was refused; the next login requests them too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) wanted: Vec<String>,
     pub(super) credentials: StoredCredentials,
@@ -52,8 +52,8 @@ impl StoredLogin {
         }
     }
 
-    /// Returns the secret of the client that logged in. The entry may name another client by now, whose secret
-    /// does not fit.
+    /// Returns the secret of the OAuth client that logged in; `None` if it has none. The server's entry may name
+    /// another client by now, whose secret does not fit.
     pub(super) fn secret(&self, oauth: &OAuthConfig) -> Option<String> {
         let named =
             oauth.client_secret.as_ref().filter(|_| oauth.client_id.as_ref() == Some(&self.credentials.client_id));
@@ -91,12 +91,13 @@ impl fmt::Debug for Logins {
 }
 
 impl Logins {
-    /// Creates a store in this folder, which need not exist yet.
+    /// Creates a store of logins in this folder, which need not exist yet.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Logins { folder: folder.into(), remedy: Arc::new(|_| "log in again".to_owned()) }
     }
 
-    /// Sets the remedy that errors name if a server needs a login. `words` gets the server's name.
+    /// Sets the text of the remedy in errors about a missing login. `words` gets the server's name and returns that
+    /// text.
     #[must_use]
     pub fn remedy(mut self, words: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         self.remedy = Arc::new(words);
@@ -107,9 +108,8 @@ impl Logins {
         (self.remedy)(server)
     }
 
-    /// Removes the login at the server with this URL, and returns `true` if there was one. The
-    /// tokens are only removed here; [`log_out`](Self::log_out) also revokes them at the
-    /// authorization server.
+    /// Removes the login at the server with this URL from the store, and returns `true` if there was one. It does not
+    /// revoke the tokens; [`log_out`](Self::log_out) does so at the authorization server.
     ///
     /// # Errors
     /// [`LoginError::Store`] if a file cannot be removed.
@@ -122,13 +122,12 @@ impl Logins {
         Ok(!files.is_empty())
     }
 
-    /// Returns `true` if a login at the server with this URL is stored. Nobody is asked whether it
-    /// is still valid.
+    /// Returns `true` if a login at the server with this URL is stored. Its validity is not checked.
     pub fn contains(&self, url: &str) -> bool {
         Resource::of(url).is_ok_and(|resource| self.load(&resource).is_ok_and(|found| found.is_some()))
     }
 
-    /// Returns the latest login at a resource.
+    /// Returns the most recent stored login at a resource, of any issuer; `None` if there is none.
     pub(super) fn load(&self, resource: &Resource) -> Result<Option<StoredLogin>, LoginError> {
         let files = self.files(resource).map_err(|e| failed(&self.folder, "read", e))?;
         Ok(files.into_iter().map(|(_, kept)| kept).max_by_key(|kept| kept.credentials.token_received_at))
@@ -142,8 +141,8 @@ impl Logins {
         files::replace(&file, &text, Mode::Private).map_err(|e| failed(&file, "write", e))
     }
 
-    /// Locks the files of a resource for one process until the guard is dropped: a refresh token
-    /// may be valid for one use only. `None` if the file system has no locks.
+    /// Locks the stored logins at a resource for one process until the guard is dropped: a refresh token may be valid
+    /// for one use only. `None` if the file system has no locks.
     pub(super) async fn lock(&self, resource: &Resource) -> Result<Option<Lock>, LoginError> {
         let file = self.file(resource, Some("lock")).with_extension("lock");
         files::private_folder(&self.folder).map_err(|e| failed(&self.folder, "make", e))?;
@@ -154,7 +153,7 @@ impl Logins {
         }
     }
 
-    /// Returns the files that hold a login at this resource. Files that are not readable as one are
+    /// Returns the files with a login at this resource, and the logins. Other files, and those that cannot be read, are
     /// skipped.
     fn files(&self, resource: &Resource) -> io::Result<Vec<(PathBuf, StoredLogin)>> {
         let entries = match fs::read_dir(&self.folder) {

@@ -10,27 +10,27 @@ use serde_json::Value;
 use super::resource::Resource;
 use super::store::StoredLogin;
 
-/// A token with a shorter remaining lifetime is refreshed before it is used.
+/// Minimum remaining lifetime of an access token; one with less is refreshed before it is used.
 pub(super) const EARLY: Duration = Duration::from_secs(30);
 
-/// Time limit for renewing a token, including discovery.
+/// Time limit for renewing an access token, including discovery of the authorization server.
 pub(super) const REFRESH: Duration = Duration::from_secs(60);
 
-/// Returns the access token of a login.
+/// Returns the access token of a login; `None` if it has no tokens.
 pub(super) fn token(kept: &StoredLogin) -> Option<String> {
     Some(kept.credentials.token_response.as_ref()?.access_token().secret().clone())
 }
 
-/// Returns the remaining lifetime of the token, zero if it has expired; `None` if the server named
-/// no lifetime.
+/// Returns the remaining lifetime of a login's access token, zero if it has expired; `None` if the authorization server
+/// named no lifetime.
 pub(super) fn time_left(kept: &StoredLogin) -> Option<Duration> {
     let lasts = kept.credentials.token_response.as_ref()?.expires_in()?;
     let end = SystemTime::UNIX_EPOCH + Duration::from_secs(kept.credentials.token_received_at?) + lasts;
     Some(end.duration_since(SystemTime::now()).unwrap_or_default())
 }
 
-/// Returns the audience (`aud`) of a token that is a JWT, unless the resource is part of it. Nothing is
-/// verified: the answer only explains why a server has refused the token.
+/// Returns the audience (`aud`) of an access token that is a JWT; `None` if it includes the resource or cannot be read.
+/// Nothing is verified: the audience only explains why a server has refused the token.
 pub(super) fn other_audience(token: &str, resource: &Resource) -> Option<String> {
     let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
     let claims: Value = serde_json::from_slice(&claims).ok()?;

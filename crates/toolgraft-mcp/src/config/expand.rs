@@ -1,10 +1,10 @@
 //! Variables in configuration strings: `${VAR}`, `${VAR:-default}`, `${env:VAR}`; `$${` is an
 //! escaped `${`.
 
-/// A function that looks up a variable by name.
+/// A function that looks up an environment variable by name.
 pub type Environment<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
-/// Replaces the variables of a text. Other uses of `$` are left as they are.
+/// Replaces the variables (`${VAR}`) of a text by their values. Other uses of `$` are left as they are.
 ///
 /// As in a shell, the default after `:-` also replaces an empty variable.
 pub(super) fn expand(text: &str, environment: &Environment<'_>) -> Result<String, String> {

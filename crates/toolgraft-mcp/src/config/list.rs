@@ -3,7 +3,7 @@
 use super::servers::ServerConfig;
 use toolgraft::http::Trust;
 
-/// Servers, in the order of the file.
+/// The configuration of MCP servers, in the order of the file, with notes for the user.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
     pub(super) servers: Vec<ServerConfig>,
@@ -11,8 +11,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Adds the servers and the notes of a later file. A server of the same name replaces the
-    /// earlier one at its position in the list, and a note for the user reports it.
+    /// Adds the servers and the notes of a later configuration. A server of the same name replaces the earlier one at
+    /// its position in the list, and a note for the user reports it.
     pub fn merge(&mut self, later: Config) {
         self.notes.extend(later.notes);
         for server in later.servers {
@@ -20,13 +20,13 @@ impl Config {
         }
     }
 
-    /// Adds certificates that are trusted at all servers.
+    /// Adds certificates that are trusted at all servers of the configuration.
     pub(crate) fn add_trust(&mut self, trust: &Trust) {
         self.servers.iter_mut().for_each(|server| server.trust = std::mem::take(&mut server.trust).and(trust));
     }
 
-    /// Adds a server. One of the same name replaces the earlier one at its position in the list,
-    /// and a note for the user reports it.
+    /// Adds a server to the configuration. It replaces an earlier one of the same name at its position in the list, and
+    /// a note for the user reports it.
     pub fn push(&mut self, server: ServerConfig) {
         match self.servers.iter_mut().find(|s| s.name == server.name) {
             Some(earlier) => {
@@ -40,17 +40,17 @@ impl Config {
         }
     }
 
-    /// Returns the servers, in order.
+    /// Returns the servers of the configuration, in the order of the file.
     pub fn servers(&self) -> &[ServerConfig] {
         &self.servers
     }
 
-    /// Returns notes for the user: replaced servers, doubtful values, misspelt keys.
+    /// Returns the notes for the user about the configuration: replaced servers, doubtful values, misspelt keys.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Keeps only the servers that `keep` accepts.
+    /// Removes the servers for which `keep` returns `false` from the configuration.
     pub fn retain(&mut self, keep: impl FnMut(&ServerConfig) -> bool) {
         self.servers.retain(keep);
     }

@@ -18,10 +18,10 @@ use toolgraft::Cause;
 /// A `timeout` above this number of seconds was probably meant in milliseconds.
 const DOUBTFUL_SECONDS: f64 = 3_600.0;
 
-/// Longest time-out in seconds: one day. A longer one is cut to it.
+/// Maximum time limit in seconds, one day; a longer one is reduced to it.
 const MAX_SECONDS: f64 = 86_400.0;
 
-/// JSON with comments and trailing commas, and no other leniency.
+/// Options of the parser of configurations: JSON with comments and trailing commas, and no other leniency.
 const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -36,10 +36,10 @@ const OPTIONS: ParseOptions = ParseOptions {
 };
 
 impl Config {
-    /// Reads a configuration.
+    /// Parses the text of a configuration of MCP servers.
     ///
-    /// `source` is the name of the file in messages. Variables are looked up in an entry's own
-    /// `env`, then in `environment`, never in the process.
+    /// `source` is the name of the file in messages. Variables are looked up in an entry's own `env`, then in
+    /// `environment`, never in the environment of the process.
     ///
     /// # Errors
     /// [`ConfigError`] if the text is not JSON, has neither `mcpServers` nor `servers`, or has one
@@ -48,8 +48,8 @@ impl Config {
         config(text, source, Some(environment))
     }
 
-    /// Does the same as [`parse`](Self::parse), but keeps each value as it is written: no variable
-    /// is replaced, and no default is inserted. For programs that show a file before it is used.
+    /// Does the same as [`parse`](Self::parse), but returns each value as it is written: no variable is replaced, and
+    /// no default is inserted. For programs that show a configuration before it is used.
     ///
     /// # Errors
     /// Those of [`parse`](Self::parse).
@@ -91,7 +91,7 @@ fn config(text: &str, source: &str, environment: Option<&Environment<'_>>) -> Re
 struct File<'a> {
     text: &'a str,
     source: &'a str,
-    /// `None` if values stay as they are written.
+    /// Lookup of variables; `None` if the variables in values are not replaced.
     environment: Option<&'a Environment<'a>>,
 }
 
@@ -123,7 +123,7 @@ impl File<'_> {
         server
     }
 
-    /// Reads an entry and collects all of its faults in one error.
+    /// Reads a server's entry, and collects all of its faults in one error.
     fn entry(
         &self,
         entry: &Object<'_>,
@@ -187,7 +187,7 @@ impl File<'_> {
         }
     }
 
-    /// Reads the settings of a login. Faults name `oauth` as the place of the key.
+    /// Reads the object `oauth` of a server's entry. Messages about its faults begin with `in "oauth"`.
     fn oauth(&self, entry: &Object<'_>, faults: &mut Faults) -> OAuthConfig {
         let mut read = OAuthConfig::default();
         let object = match entry.get("oauth").map(|p| &p.value) {
@@ -231,8 +231,7 @@ impl File<'_> {
         read
     }
 
-    /// Returns the error for a file without servers, and names the misspelt or misplaced key if one
-    /// is found.
+    /// Returns the error for a configuration without servers, and names the misspelt or misplaced key if one is found.
     fn no_servers(&self, root: &Object<'_>, missing: &str) -> ConfigError {
         for property in &root.properties {
             let name = property.name.as_str();
@@ -251,8 +250,8 @@ impl File<'_> {
         self.error(root.range, missing.to_owned())
     }
 
-    /// Returns the transport by `type` (or `transport`, `transportType`), else by `command` or
-    /// `url`.
+    /// Returns the transport of a server's entry: that of its key `type` (or `transport`, `transportType`), or else the
+    /// one that `command` or `url` needs.
     fn transport_kind(&self, entry: &Object<'_>) -> Result<TransportKind, Problem> {
         let key = ["type", "transport", "transportType"]
             .into_iter()
@@ -318,7 +317,7 @@ impl File<'_> {
         texts.collect::<Result<_, _>>().map(Some)
     }
 
-    /// Reads an object of strings. Numbers and booleans are converted to strings.
+    /// Reads the object of strings at a key, empty if it is missing. Numbers and booleans are converted to strings.
     fn map(&self, entry: &Object<'_>, key: &str) -> Result<BTreeMap<String, String>, Problem> {
         let properties = match entry.get(key).map(|p| &p.value) {
             None | Some(Value::NullKeyword(_)) => return Ok(BTreeMap::new()),
@@ -362,17 +361,17 @@ impl File<'_> {
     }
 }
 
-/// Keys of an entry that are read.
+/// Known keys of a server's entry.
 const KEYS: &[&str] = &[
     "type", "transport", "transportType", "command", "args", "env", "cwd", "url", "headers", "disabled", "timeout",
     "connectTimeout", "autoApprove", "alwaysAllow", "maxCalls", "parallel", "enabledTools", "disabledTools", "oauth",
     "ca",
 ];
 
-/// Keys of `oauth` that are read.
+/// Known keys of the object `oauth` in a server's entry.
 const OAUTH_KEYS: &[&str] = &["grantType", "clientId", "clientSecret", "scopes", "callbackPort"];
 
-/// Spellings of other programs and of users for some of these keys.
+/// Pairs of an alternative spelling, by other programs or users, and the known key of a server's entry that it means.
 const OTHER_WORDS: &[(&str, &str)] = &[
     ("arguments", "args"),
     ("argv", "args"),
@@ -392,7 +391,7 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("caCert", "ca"),
 ];
 
-/// Returns a message about an unknown key that looks like a known one. `None` for known keys, and
+/// Returns a message about an unknown key of a server's entry that looks like a known one. `None` for known keys, and
 /// for unrelated ones, which other programs may use.
 fn stray(key: &str) -> Option<String> {
     if KEYS.contains(&key) {
@@ -403,8 +402,8 @@ fn stray(key: &str) -> Option<String> {
     Some(format!("unknown key {key:?}: did you mean {meant:?}?"))
 }
 
-/// Returns the known key that `key` is a misspelling of: it differs in case or punctuation, or in
-/// one or two letters.
+/// Returns the known key that `key` is a misspelling of, if any: it differs in case or punctuation, or in one or two
+/// letters.
 fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     let folded = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
     let key = folded(key);
@@ -416,17 +415,17 @@ fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     (nearest.0 <= most && key.chars().count() > 2).then_some(nearest.1)
 }
 
-/// All faults of one entry.
+/// The collected faults of one server's entry.
 #[derive(Default)]
 struct Faults(Vec<EntryError>);
 
 impl Faults {
-    /// Returns the value, or records the fault and returns `None`.
+    /// Returns the value that was read, or records the fault and returns `None`.
     fn taken<T>(&mut self, read: Result<T, impl Into<EntryError>>) -> Option<T> {
         read.map_err(|fault| self.0.push(fault.into())).ok()
     }
 
-    /// Joins all faults and the notes about unknown keys into one error.
+    /// Joins all faults of an entry and the notes about unknown keys into one error.
     fn joined(mut self, strays: Vec<String>) -> EntryError {
         if self.0.len() == 1 && strays.is_empty() {
             return self.0.swap_remove(0);
@@ -436,7 +435,7 @@ impl Faults {
     }
 }
 
-/// The transport of an entry.
+/// The transport that a server's entry names, without its settings.
 enum TransportKind {
     Stdio,
     Http(HttpTransport),

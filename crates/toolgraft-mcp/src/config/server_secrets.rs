@@ -6,22 +6,22 @@ use super::list::Config;
 use super::servers::{ServerConfig, TransportConfig};
 use toolgraft::secrets::{Secrecy, Secrets, names_secret};
 
-/// Values shorter than this, in characters, are settings (`true`, `8080`, `en_GB`) that occur in
-/// many texts.
+/// Minimum length in characters of a secret. Shorter values are settings (`true`, `8080`, `en_GB`) that occur in many
+/// texts.
 const MIN_SECRET: usize = 8;
 
-/// The secrets of one server, to be hidden from texts that come from it.
+/// The secrets of one server's entry, to be hidden in texts about the server and from it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ServerSecrets {
-    /// For errors and notes: all values that may be secret.
+    /// Secrets to hide in errors and notes: all values that may be secret.
     pub(crate) in_errors: Secrets,
-    /// For the server's answers, which should lose nothing without need: only values whose name
-    /// says that they are secret, and that are not plain words.
+    /// Secrets to hide in the server's responses, which should lose nothing without need: only values whose name says
+    /// that they are secret, and that are not plain words.
     pub(crate) in_answers: Secrets,
 }
 
 impl ServerSecrets {
-    /// Returns these secrets and a login's token.
+    /// Returns these secrets extended by the access token of a login.
     pub(crate) fn and(&self, token: Option<&str>) -> Self {
         let token = Secrets::new(token);
         ServerSecrets { in_errors: self.in_errors.and(&token), in_answers: self.in_answers.and(&token) }
@@ -42,25 +42,25 @@ impl ServerConfig {
         ServerSecrets { in_errors: secrets(values.iter()), in_answers: secrets(values.iter().filter(certain)) }
     }
 
-    /// Returns the judgement of which parts of the entry are secret, for programs that show it.
+    /// Returns the judgement of which parts of the server's entry are secret, for programs that show it.
     pub fn secrecy(&self) -> Secrecy {
         self.transport.as_ref().map(|transport| Secrecy::of(&as_entry(transport))).unwrap_or_default()
     }
 }
 
 impl Config {
-    /// Returns the secrets of the entries: values of variables and headers of at least 8
-    /// characters, and the part after the first word in them, like the token of `Bearer TOKEN`. A
-    /// plain word of letters and underscores, such as `production`, counts only if its name says
-    /// that it is secret, since recordings and answers are full of words. Arguments and parts of a
-    /// URL count only if their name says so, as in `--api-key KEY`.
+    /// Returns the secrets of all servers' entries: values of variables and headers of at least 8 characters, and the
+    /// part after the first word in them, like the token of `Bearer TOKEN`. A plain word of letters and underscores,
+    /// such as `production`, counts only if its name says that it is secret, since recordings and responses are full of
+    /// words. Arguments and parts of a URL count only if their name says so, as in `--api-key KEY`.
     pub fn secrets(&self) -> Secrets {
         self.servers.iter().map(|server| server.hidden().in_errors).fold(Secrets::default(), |all, more| all.and(&more))
     }
 }
 
-/// Returns the values that are long enough, and the part after the first word in them, like the
-/// token of `Bearer TOKEN`. A plain word counts only if its name says that it is secret.
+/// Returns the secrets among pairs of name and value: values of at least [`MIN_SECRET`] characters, and the part after
+/// the first word in them, like the token of `Bearer TOKEN`. A plain word counts only if its name says that it is
+/// secret.
 fn secrets<'a>(values: impl Iterator<Item = &'a (String, String)>) -> Secrets {
     Secrets::new(values.flat_map(|(name, value)| {
         let value = value.trim();
@@ -74,11 +74,11 @@ fn is_word(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_')
 }
 
-/// A name for values that are known to be secret, whatever they are called. [`names_secret`]
-/// accepts it.
+/// Name given to values that are known to be secret, whatever their own name is; [`names_secret`] accepts it.
 const CERTAIN: &str = "secret";
 
-/// Returns the entry in the form of a configuration file.
+/// Converts a transport to a server's entry in the form of a configuration file, with the keys that may contain
+/// secrets.
 fn as_entry(transport: &TransportConfig) -> Map<String, Value> {
     let entry = match transport {
         TransportConfig::Stdio { command, args, env, .. } => json!({ "command": command, "args": args, "env": env }),

@@ -13,86 +13,87 @@ use toolgraft::tools::server_pattern;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ServerConfig {
-    /// Name, unique in the configuration: the key of the entry in `mcpServers`.
+    /// Name of the server, unique in the configuration: the key of its entry in `mcpServers`.
     pub name: String,
-    /// Position of the entry, as `file:line:column`, or `the program`.
+    /// Position of the server's entry, as `file:line:column`; `the program` if it was not read from a file.
     pub place: String,
-    /// The transport, or the fault of the entry.
+    /// The transport of the server, or the fault of its entry.
     pub transport: Result<TransportConfig, EntryError>,
-    /// `true` if the server is switched off from the beginning.
+    /// `true` if the server is switched off at first; `Hub::switch` switches it on.
     pub disabled: bool,
-    /// Time limit of one call; `None` uses the hub's.
+    /// Time limit of one call of the server's tools; `None` means the hub's limit.
     pub call_timeout: Option<Duration>,
-    /// Time limit of the start, and again of the listing; `None` uses the hub's.
+    /// Time limit of the server's start, and again of the listing of its tools, resources and prompts; `None` means the
+    /// hub's limit.
     pub connect_timeout: Option<Duration>,
-    /// Number of concurrent calls; `None` uses the hub's.
+    /// Maximum number of concurrent calls of the server's tools; `None` means the hub's number.
     pub max_calls: Option<NonZeroUsize>,
-    /// `true` if its calls may run concurrently. If not, the calls of one message run in the order
-    /// in which they were written, except for tools that both declare themselves read-only.
+    /// `true` if calls of the server's tools may run concurrently. If not, the calls of one message run in the order in
+    /// which they were written, except for tools that both declare themselves read-only.
     pub parallel: bool,
-    /// Tools that the user lets run without approval: globs, `*` for all.
+    /// Globs over the names of the server's tools that the user lets run without approval; `*` for all.
     pub auto_approve: Vec<String>,
-    /// The only tools that are listed and can be called: globs; an empty list means all.
+    /// Globs over the names of the only tools of the server that are listed and can be called; an empty list means all.
     pub enabled_tools: Vec<String>,
-    /// Tools that are not listed and cannot be called, even if `enabled_tools` has them: globs.
+    /// Globs over the names of tools of the server that are not listed and cannot be called, even if `enabled_tools`
+    /// matches them.
     pub disabled_tools: Vec<String>,
-    /// The only tools that are listed: globs over `TOOL` or `SERVER.TOOL`; an empty list means all.
-    /// Files cannot set this.
+    /// Globs over `TOOL` or `SERVER.TOOL` that match the only tools that are listed; an empty list means all. Files
+    /// cannot set this.
     pub listed_tools: Vec<String>,
     /// Certificates that the program trusts at this server in addition to the system's, if it is
     /// reached over HTTP. Files cannot set this.
     pub trust: Trust,
 }
 
-/// A transport and its settings. `Debug` hides values that may be secret.
+/// The transport of a server and its settings. `Debug` hides values that may be secret.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TransportConfig {
     /// A child process that speaks MCP over its standard input and output.
     #[non_exhaustive]
     Stdio {
-        /// The program: a path, or a name that is looked up in `PATH`.
+        /// The program to run: a path, or a name that is looked up in `PATH`.
         command: String,
-        /// Arguments.
+        /// Command-line arguments of the program.
         args: Vec<String>,
-        /// Variables of the child in addition to those of the allow-list.
+        /// Environment variables of the child process, in addition to those of the allow-list.
         env: BTreeMap<String, String>,
-        /// Working directory; `None` means that of this process.
+        /// Working directory of the child process; `None` means that of this process.
         cwd: Option<String>,
     },
-    /// An endpoint over HTTP.
+    /// A server that is reached over HTTP.
     #[non_exhaustive]
     Http {
-        /// The URL of the endpoint.
+        /// The URL of the server's MCP endpoint.
         url: String,
-        /// Headers of every request.
+        /// HTTP headers of every request to the server.
         headers: BTreeMap<String, String>,
-        /// The protocol over HTTP.
+        /// The MCP transport over HTTP: streamable HTTP, or legacy HTTP+SSE.
         transport: HttpTransport,
         /// The settings of a login at this server.
         oauth: OAuthConfig,
-        /// A PEM file with certificates that are trusted at this server in addition to the
-        /// system's: those of its authority, or its own.
+        /// Path of a PEM file with certificates that are trusted at this server in addition to the system's: those of
+        /// its authority, or its own.
         ca: Option<String>,
     },
 }
 
-/// Settings of a login at a server over HTTP; the rest comes from the server's metadata. `Debug`
-/// hides the secret.
+/// OAuth settings of a login at a server over HTTP; the rest comes from the server's metadata. `Debug` hides the
+/// secret.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OAuthConfig {
     /// The grant: whether a user or the program logs in.
     pub grant_type: GrantType,
-    /// The id of a client that the authorization server knows. A URL is the address of a metadata
-    /// document, and is used if the server reads such documents. Without an id, a client is
-    /// registered at each login.
+    /// The id of an OAuth client that the authorization server knows. A URL is the address of a metadata document, and
+    /// is used if the authorization server reads such documents. Without an id, a client is registered at each login.
     pub client_id: Option<String>,
-    /// The client's secret, if it has one.
+    /// The secret of the OAuth client; `None` if it has none.
     pub client_secret: Option<String>,
-    /// The scopes to ask for, instead of those that the server asks for.
+    /// The OAuth scopes to request; if empty, those that the server names.
     pub scopes: Vec<String>,
-    /// The port of 127.0.0.1 that the browser is redirected to; `None` takes any free one.
+    /// The port of 127.0.0.1 that the browser is redirected to after a login; `None` means any free one.
     pub callback_port: Option<u16>,
 }
 
@@ -114,16 +115,16 @@ impl fmt::Debug for OAuthConfig {
     }
 }
 
-/// The protocol of a server over HTTP.
+/// The MCP transport of a server over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum HttpTransport {
-    /// Streamable HTTP, and legacy HTTP+SSE if the server does not have it.
+    /// Streamable HTTP, or legacy HTTP+SSE if the server does not support it.
     #[default]
     Any,
-    /// Streamable HTTP alone.
+    /// Only streamable HTTP.
     Streamable,
-    /// Legacy HTTP+SSE alone, of MCP 2024-11-05.
+    /// Only legacy HTTP+SSE, of MCP 2024-11-05.
     Sse,
 }
 
@@ -140,8 +141,7 @@ impl fmt::Debug for TransportConfig {
     }
 }
 
-/// Changes a field of a transport. If the transport is of the other kind, it is replaced by an
-/// error.
+/// Changes a field of a server's transport. A transport of the other kind is replaced by an error.
 macro_rules! fitting {
     ($server:ident, $kind:ident { $field:ident }, $unfit:expr, $change:expr) => {
         match &mut $server.transport {
@@ -156,19 +156,19 @@ macro_rules! fitting {
 }
 
 setters! { ServerConfig:
-    /// Sets the time limit of one call.
+    /// Sets the time limit of one call of the server's tools.
     #[must_use]
     with_call_timeout(limit: Duration) => call_timeout = Some(limit);
 
-    /// Sets the time limit of the start, and again of the listing.
+    /// Sets the time limit of the server's start, and again of the listing of its tools, resources and prompts.
     #[must_use]
     with_connect_timeout(limit: Duration) => connect_timeout = Some(limit);
 
-    /// Sets the number of concurrent calls.
+    /// Sets the maximum number of concurrent calls of the server's tools.
     #[must_use]
     with_max_calls(calls: NonZeroUsize) => max_calls = Some(calls);
 
-    /// Sets whether calls may run concurrently.
+    /// Allows or forbids concurrent calls of the server's tools.
     #[must_use]
     with_parallel(parallel: bool) => parallel = parallel;
 
@@ -179,7 +179,8 @@ setters! { ServerConfig:
 }
 
 impl ServerConfig {
-    /// Creates a server over standard input and output from a program and its arguments.
+    /// Creates the configuration of a child process that speaks MCP over standard input and output, from a program and
+    /// its arguments.
     pub fn stdio(
         name: impl Into<String>,
         command: impl Into<String>,
@@ -196,7 +197,8 @@ impl ServerConfig {
         )
     }
 
-    /// Creates a server over streamable HTTP, or over legacy HTTP+SSE if it does not have that.
+    /// Creates the configuration of a server over streamable HTTP, or over legacy HTTP+SSE if the server does not
+    /// support that.
     pub fn http(name: impl Into<String>, url: impl Into<String>) -> Self {
         ServerConfig::new(
             name,
@@ -210,12 +212,12 @@ impl ServerConfig {
         )
     }
 
-    /// Creates a server with a transport and defaults for the rest.
+    /// Creates the configuration of a server with a transport and defaults for the rest.
     pub fn new(name: impl Into<String>, transport: TransportConfig) -> Self {
         ServerConfig { transport: Ok(transport), ..ServerConfig::broken(name, String::new()) }
     }
 
-    /// Creates a server that cannot be reached, with the reason.
+    /// Creates the configuration of a server whose entry is faulty, with the reason.
     pub(super) fn broken(name: impl Into<String>, why: String) -> Self {
         ServerConfig {
             name: name.into(),
@@ -234,9 +236,8 @@ impl ServerConfig {
         }
     }
 
-    /// Sets a variable of the child process. For a server over HTTP this makes the entry faulty
-    /// ([`problem`](Self::problem)); so does each other setting of this type that does not fit the
-    /// transport.
+    /// Sets an environment variable of the child process. For a server over HTTP this makes the entry faulty
+    /// ([`problem`](Self::problem)); so does each other setter of this type that does not fit the transport.
     #[must_use]
     pub fn with_env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         fitting!(self, Stdio { env }, "a server over HTTP has no \"env\"", env.insert(name.into(), value.into()));
@@ -251,14 +252,14 @@ impl ServerConfig {
         self
     }
 
-    /// Sets the protocol of a server over HTTP.
+    /// Sets the MCP transport of a server over HTTP.
     #[must_use]
     pub fn with_http_transport(mut self, http: HttpTransport) -> Self {
         fitting!(self, Http { transport }, "a server over stdio does not use HTTP", *transport = http);
         self
     }
 
-    /// Returns the file that the entry was read from; `None` if the program created it.
+    /// Returns the name of the file that the server's entry was read from; `None` if the program created it.
     pub fn file(&self) -> Option<&str> {
         // From the end, since the name of a file may have colons: `C:\mcp.json:3:5`.
         let mut parts = self.place.rsplitn(3, ':');
@@ -272,8 +273,7 @@ impl ServerConfig {
         self.auto_approve.iter().map(|tools| server_pattern(&self.name, tools))
     }
 
-    /// Returns the fault of the entry with its position; `None` if there is none or the server is
-    /// disabled.
+    /// Returns the fault of the server's entry with its position; `None` if there is none or the server is disabled.
     pub fn problem(&self) -> Option<String> {
         let message = self.transport.as_ref().err().filter(|_| !self.disabled)?;
         Some(format!("{}: server {:?}: {message}", self.place, self.name))

@@ -4,7 +4,7 @@ use super::host_reach::is_this_machine;
 use super::servers::{ServerConfig, TransportConfig};
 use toolgraft::http::Trust;
 
-/// The certificates that a server is verified with: the program's, and those of the entry's `ca`.
+/// The certificates that a server is verified with: the program's, and those of the file `ca` of its entry.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ServerTrust {
     program: Trust,
@@ -12,17 +12,16 @@ pub(crate) struct ServerTrust {
 }
 
 impl ServerTrust {
-    /// Returns `true` if the server's entry names an authority of its own.
+    /// Returns `true` if the server's entry names a file of certificates (`ca`).
     pub(crate) fn has_ca(&self) -> bool {
         self.ca.is_some()
     }
 
-    /// Returns a builder of HTTP clients for this URL that trust these certificates, and use no
-    /// proxy for requests to this machine. The file is read each time, so that a changed file is
-    /// used from the next connection on.
+    /// Returns a builder of HTTP clients for this URL that trust these certificates, and use no proxy for requests to
+    /// this machine. The file `ca` is read each time, so that a changed file is used from the next connection on.
     ///
     /// # Errors
-    /// The file cannot be read or has no certificate; the text names the file.
+    /// The file `ca` cannot be read or has no certificate; the text names the file.
     pub(crate) fn client_builder(&self, url: &str) -> Result<reqwest::ClientBuilder, String> {
         let trust = match &self.ca {
             Some(file) => self.program.clone().with_pem_file(file).map_err(|error| format!("its \"ca\": {error}"))?,

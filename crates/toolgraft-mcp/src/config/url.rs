@@ -7,7 +7,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::error::EntryError;
 
-/// Accepts `http` and `https` URLs with a host.
+/// Checks that the URL of a server's entry has the scheme `http` or `https` and a host.
 pub(super) fn check_url(url: &str) -> Result<(), EntryError> {
     let parsed = Url::parse(url)
         .map_err(|e| EntryError::caused(format!("\"url\": not a URL ({e}): write https://HOST/PATH"), e))?;
@@ -17,7 +17,8 @@ pub(super) fn check_url(url: &str) -> Result<(), EntryError> {
     }
 }
 
-/// Converts headers, and marks them as sensitive. Errors name the header, never its value.
+/// Converts the headers of a server's entry to those of HTTP requests, and marks their values as sensitive. Errors name
+/// the header, never its value.
 pub(crate) fn header_map(headers: &BTreeMap<String, String>) -> Result<HeaderMap, EntryError> {
     let mut map = HeaderMap::new();
     for (name, value) in headers {
