@@ -54,60 +54,57 @@ impl std::fmt::Debug for HubBuilder {
 }
 
 setters! { HubBuilder:
-    /// Sets the time limit of a start, and again of a listing, for servers that set none. The time
-    /// of a start begins anew with each output on standard error, up to
+    /// Sets the time limit of a server's start, and again of the listing of its tools, resources and prompts, for
+    /// servers whose entry sets none. The time of a start begins anew with each output on standard error, up to
     /// [`MAX_START`](super::MAX_START).
     connect_timeout(limit: Duration) => settings.connect_timeout = limit;
 
-    /// Sets the time limit of a call for servers that set none.
+    /// Sets the time limit of a tool call without progress, for servers whose entry sets none.
     call_timeout(limit: Duration) => settings.call_timeout = limit;
 
-    /// Sets the time limit of a call that holds however much progress its server reports. It is
-    /// never below the other limit.
+    /// Sets the time limit of a tool call that holds however much progress its server reports. The limit without
+    /// progress is used instead if it is longer.
     max_call(limit: Duration) => settings.max_call = limit;
 
-    /// Sets the number of concurrent calls for servers that set none.
+    /// Sets the maximum number of concurrent calls of one server, for servers whose entry sets none.
     max_calls(calls: NonZeroUsize) => settings.max_calls = calls;
 
-    /// Sets when servers are started.
+    /// Sets the time at which servers are started: at once, or with the first call.
     start(start: Start) => settings.start = start;
 
-    /// Sets when a server that has exited is started again.
+    /// Sets the rules for restarting a server that has exited or could not be reached.
     retry(retry: Retry) => settings.retry = retry;
 
-    /// Sets the handler of a server's requests for input while a tool runs: forms to fill in, and
-    /// pages to open. Without one, servers are told that no user can be asked.
+    /// Sets the handler of servers' requests for input while a tool runs: forms to fill in, and pages to open. Without
+    /// one, the handshake declares that no user can be asked.
     elicitor(elicitor: impl Elicitor + 'static) => settings.answers = Answers(Some(Arc::new(elicitor)));
 
-    /// Keeps the images, audio and blobs of results as events
-    /// ([`MEDIA_EVENT`](super::MEDIA_EVENT)), in addition to the text, which has a note for each. A
-    /// model that accepts them is sent them
-    /// ([`TurnConfig::reads`](toolgraft::turn::TurnConfig::reads)). Off by default: they are large,
-    /// and outcomes are stored with conversations.
+    /// Adds the images, audio and blobs of results to outcomes as events ([`MEDIA_EVENT`](super::MEDIA_EVENT)), in
+    /// addition to the text, which has a note for each. A model that accepts them is sent them
+    /// ([`TurnConfig::reads`](toolgraft::turn::TurnConfig::reads)). Off by default: they are large, and outcomes are
+    /// stored with conversations.
     keep_media(keep: bool) => settings.media = keep;
 
-    /// Shares a budget of pixels that are decoded at once, to scale pictures down for a model, with
-    /// other users of the budget. By default a hub has its own of
-    /// [`MAX_PIXELS_AT_ONCE`](toolgraft::budget::MAX_PIXELS_AT_ONCE).
+    /// Sets the budget of pixels that are decoded at once, to scale pictures down for a model; other users may share
+    /// it. By default a hub has its own of [`MAX_PIXELS_AT_ONCE`](toolgraft::budget::MAX_PIXELS_AT_ONCE).
     pixels(budget: Budget) => settings.pixels = budget;
 
-    /// Removes content whose `audience` is the user alone from the text that a model reads, and
-    /// reports it as an event ([`USER_EVENT`](super::USER_EVENT)) for a program that shows it. Off
-    /// by default: a program that does not show the event would lose the content.
+    /// Removes content of results whose `audience` is the user alone from the text that a model reads, and reports it
+    /// as an event ([`USER_EVENT`](super::USER_EVENT)) for a program that shows it. Off by default: a program that does
+    /// not show the event would lose the content.
     by_audience(by_audience: bool) => settings.by_audience = by_audience;
 
-    /// Uses these stored logins at servers over HTTP whose entry has no `Authorization` header, and
-    /// refreshes them. Users are not asked to log in here: [`Login`](super::Login) does that.
+    /// Sets the store of logins for servers over HTTP whose entry has no `Authorization` header; their tokens are
+    /// refreshed. The hub asks no user to log in: [`Login`](super::Login) does that.
     logins(logins: Logins) => settings.logins = Some(logins);
 
-    /// Reports each MCP message in either direction, from the handshake on, without the secrets of
-    /// the servers' entries. `look` is called with one message at a time, and the message waits for
-    /// it.
+    /// Reports each MCP message in either direction to `look`, from the handshake on, without the secrets of the
+    /// servers' entries. `look` is called with one message at a time, and the message waits for it.
     wire(look: impl Fn(WireMessage) + Send + Sync + 'static) => settings.wire = Some(Wire::new(look));
 }
 
 impl HubBuilder {
-    /// Adds the servers of a configuration after those of earlier ones.
+    /// Adds the servers of a configuration to the hub, after those of earlier configurations.
     pub fn config(mut self, config: Config) -> Self {
         self.config.merge(config);
         self
@@ -120,21 +117,20 @@ impl HubBuilder {
         self
     }
 
-    /// Adds a server after those of all configurations.
+    /// Adds a server to the hub, after those of all configurations.
     pub fn server(mut self, server: ServerConfig) -> Self {
         self.servers.push(server);
         self
     }
 
-    /// Gives servers the variables of this process that are on the allow-list, such as `PATH` and
-    /// `HOME`. This is the only place where the library reads the environment, and it does so only
-    /// on request.
+    /// Passes the environment variables of this process that are on the allow-list, such as `PATH` and `HOME`, to
+    /// servers. This is the only method with which the library reads the environment.
     pub fn inherit_env(mut self) -> Self {
         self.inherit_env = true;
         self
     }
 
-    /// Gives servers these variables, if they are on the allow-list. They take precedence over
+    /// Passes these environment variables to servers, if they are on the allow-list. They take precedence over
     /// inherited ones of the same names; a server's own `env` takes precedence over both.
     pub fn environment(
         mut self,
@@ -144,8 +140,8 @@ impl HubBuilder {
         self
     }
 
-    /// Makes [`connect`](Self::connect) fail if a server that is not disabled is not ready. With
-    /// [`Start::Lazy`] nothing is started, so that only faults of the configuration are found.
+    /// Makes [`connect`](Self::connect) fail if a server that is not disabled is not ready. With [`Start::Lazy`] no
+    /// server is started, so that only faults of the configuration are found.
     pub fn require_all(mut self) -> Self {
         self.require_all = true;
         self
@@ -159,9 +155,9 @@ impl HubBuilder {
 
     /// Connects to all servers concurrently and lists their tools, resources and prompts.
     ///
-    /// It takes as long as the slowest server: at most its two time limits, or
-    /// [`MAX_START`](super::MAX_START) for one that goes on writing to standard error. With
-    /// [`Start::Lazy`] it returns at once. Must be called within a tokio runtime.
+    /// Connecting takes as long as the slowest server: at most its two time limits, or [`MAX_START`](super::MAX_START)
+    /// for one that goes on writing to standard error. With [`Start::Lazy`] it returns at once. Must be called within a
+    /// tokio runtime.
     ///
     /// # Errors
     /// [`McpError::NotReady`], but only with [`require_all`](Self::require_all). Without it, failed
@@ -189,14 +185,13 @@ impl HubBuilder {
     }
 }
 
-/// All servers of a configuration as one toolbox.
+/// All MCP servers of a configuration as one toolbox.
 ///
-/// A server that fails does not keep the others from working; its state and error are in
-/// [`servers`](Hub::servers). One that has exited is started again by the next call that needs it.
-/// One that reports changed lists is listed again, and [`catalog`](Toolbox::catalog) then returns a
-/// new catalog. [`states`](Hub::states) reports all that. Call [`shutdown`](Hub::shutdown) at the
-/// end: it waits until every child process has exited. Dropping a hub ends them too, without
-/// waiting.
+/// A server that fails does not keep the others from working; its state and error are in [`servers`](Hub::servers). A
+/// server that has exited is started again by the next call that needs it. A server that reports changed lists is
+/// listed again, and [`catalog`](Toolbox::catalog) then returns a new catalog. [`states`](Hub::states) reports these
+/// changes. Call [`shutdown`](Hub::shutdown) at the end: it waits until every child process has exited. Dropping a hub
+/// ends them too, without waiting.
 pub struct Hub {
     config: Config,
     servers: Arc<Vec<ServerHandle>>,
@@ -204,7 +199,7 @@ pub struct Hub {
     settings: Settings,
 }
 
-/// The tools, resources and prompts of all servers.
+/// The tools, resources and prompts of all servers of a hub.
 #[derive(Default)]
 struct Offered {
     catalog: Arc<Catalog>,
@@ -212,7 +207,7 @@ struct Offered {
 }
 
 impl Offered {
-    /// Joins the offers of the servers, in the configuration's order.
+    /// Joins the tools, resources and prompts of the servers, in the configuration's order.
     fn of(servers: &[ServerHandle]) -> Self {
         let offers = servers.iter().filter_map(ServerHandle::offer);
         let (servers, prompts): (Vec<_>, Vec<_>) = offers.map(|offer| (offer.server, offer.prompts)).unzip();
@@ -227,7 +222,7 @@ impl std::fmt::Debug for Hub {
 }
 
 impl Hub {
-    /// Returns a builder with defaults.
+    /// Returns a builder of a hub with default settings.
     pub fn builder() -> HubBuilder {
         HubBuilder::default()
     }
@@ -253,7 +248,7 @@ impl Hub {
         Hub { config, servers, offered, settings }
     }
 
-    /// Waits until each server is ready or has failed. With [`Start::Lazy`] it returns at once.
+    /// Waits until each server of the hub is ready or has failed. With [`Start::Lazy`] it returns at once.
     pub async fn settled(&self) {
         if self.settings.start == Start::Eager {
             join_all(self.servers.iter().map(ServerHandle::settled)).await;
@@ -265,7 +260,7 @@ impl Hub {
         &self.config
     }
 
-    /// Returns the current status of the servers, in the configuration's order.
+    /// Returns the current status of each server, in the configuration's order.
     pub fn servers(&self) -> Vec<ServerStatus> {
         self.servers.iter().map(ServerHandle::status).collect()
     }
@@ -293,13 +288,13 @@ impl Hub {
         self.settings.states.stream()
     }
 
-    /// Returns the current prompts of the servers, in the order of the servers.
+    /// Returns the current prompts of all servers, in the configuration's order.
     pub fn prompts(&self) -> Arc<[McpPrompt]> {
         self.offered.borrow().prompts.clone()
     }
 
-    /// Ends a server's connection, if there is one, starts the server again at once, however often
-    /// it has failed, and waits until it is ready.
+    /// Restarts a server: ends its connection, if there is one, starts it at once, however often it has failed, and
+    /// waits until it is ready.
     ///
     /// # Errors
     /// There is no such server, or it could not be reached.
@@ -307,7 +302,7 @@ impl Hub {
         self.known(server)?.restart().await
     }
 
-    /// Returns a server's entry.
+    /// Returns the configuration of the server with this name.
     ///
     /// # Errors
     /// There is no such server.
@@ -316,9 +311,9 @@ impl Hub {
         found.ok_or_else(|| self.unknown(server))
     }
 
-    /// Switches a server off or on and waits until that is done. A server that is off is ended and
-    /// its tools are in no catalog. Switching it on starts it at once if it is not running. The
-    /// configuration's `disabled` is the initial value.
+    /// Switches a server off or on and waits until that is done. A server that is off is ended and its tools are in no
+    /// catalog. Switching it on starts it at once if it is not running. The configuration's `disabled` is the initial
+    /// state.
     ///
     /// # Errors
     /// There is no such server, its entry is invalid, or it could not be reached.
@@ -326,19 +321,18 @@ impl Hub {
         self.known(server)?.switch(on).await
     }
 
-    /// Switches tools of a server off or on: by name, or by globs over `TOOL` or `SERVER.TOOL`. A
-    /// tool that is off is in no catalog and cannot be called. The last switch takes precedence
-    /// over the earlier ones and over the lists of the configuration. Returns the patterns in the
-    /// form of those lists.
+    /// Switches tools of a server off or on: by name, or by globs over `TOOL` or `SERVER.TOOL`. A tool that is off is
+    /// in no catalog and cannot be called. The last switch takes precedence over the earlier ones and over the lists of
+    /// the configuration. Returns the patterns of the switched tools, in the form of those lists.
     ///
     /// # Errors
-    /// There is no such server, it was never ready, or it has no such tool; then none is switched.
+    /// There is no such server, it was never ready, or it has no such tool; then no tool is switched.
     pub fn switch_tools(&self, server: &str, tools: &[String], on: bool) -> Result<Vec<String>, McpError> {
         self.known(server)?.switch_tools(tools, on)
     }
 
-    /// Returns all tools of a server, in its order, and whether each is on. The list is empty for a
-    /// server that was never ready or is switched off.
+    /// Returns the name of each tool of a server and whether it is switched on, in the server's order. The list is
+    /// empty for a server that was never ready or is switched off.
     ///
     /// # Errors
     /// There is no such server.
@@ -355,7 +349,7 @@ impl Hub {
         Ok(self.known(server)?.log())
     }
 
-    /// Returns a server's prompt with its arguments filled in, as messages to send.
+    /// Requests a prompt with these arguments from a server, and returns its messages.
     ///
     /// # Errors
     /// The server cannot be reached, or it refuses.
@@ -372,9 +366,8 @@ impl Hub {
         self.known(server)?.request(&format!("prompt {name:?}"), prompt).await
     }
 
-    /// Returns the values that a server proposes for an argument of a prompt. `argument` is its
-    /// name and the text typed so far; `given` has the other arguments. The list is empty if the
-    /// server proposes nothing.
+    /// Returns the values that a server proposes for an argument of a prompt. `argument` is its name and the text typed
+    /// so far; `given` has the values of the other arguments. The list is empty if the server proposes nothing.
     ///
     /// # Errors
     /// The server cannot be reached, or it refuses.
@@ -417,10 +410,10 @@ impl Hub {
         self.known(server)?.request(what, complete).await
     }
 
-    /// Ends all connections and child processes, concurrently. Later calls fail.
+    /// Ends the connections and child processes of all servers, concurrently. Later calls fail.
     ///
-    /// A child gets about two seconds after the end of its standard input, then SIGTERM and two
-    /// more, then SIGKILL.
+    /// A child process gets about two seconds to exit after the end of its standard input, then SIGTERM and two more,
+    /// then SIGKILL.
     pub async fn shutdown(&self) {
         join_all(self.servers.iter().map(ServerHandle::shutdown)).await;
     }
@@ -452,8 +445,8 @@ impl Hub {
         outcome.map_err(failure)
     }
 
-    /// Adds the images, audio and blobs of a result if they are kept, and scales large pictures
-    /// down for the model.
+    /// Adds the images, audio and blobs of a result to its outcome as events if the hub is set to do so, and scales
+    /// large pictures down for the model.
     async fn kept(&self, outcome: Outcome, result: &Value) -> Outcome {
         if !self.settings.media {
             return outcome;
@@ -493,8 +486,8 @@ impl Hub {
         })
     }
 
-    /// Returns the server to read a resource from: the named one; else the only one that lists it;
-    /// else the only one with resources at all.
+    /// Returns the name of the server to read a resource from: the named one; else the only one that lists the
+    /// resource; else the only one with resources at all.
     fn resource_server(&self, named: Option<&str>, uri: &str) -> Result<String, String> {
         if let Some(name) = named.filter(|name| self.server(name).is_some()) {
             return Ok(name.to_owned());
@@ -520,12 +513,12 @@ impl Hub {
     }
 }
 
-/// Returns the outcome of a call that was not run, with the reason.
+/// Returns the error outcome of a call that was not run, with the reason.
 fn refusal(why: impl ToString) -> Outcome {
     Outcome::error(why.to_string())
 }
 
-/// Returns the outcome of a request that has no result.
+/// Converts the error of a request into an outcome: a time-out, or an error with its text.
 fn failure(error: McpError) -> Outcome {
     match error {
         McpError::Request { server, what, source: RequestError::TimedOut { limit, noise } } => {
@@ -604,7 +597,7 @@ mod tests {
         assert_eq!(paths, [&(OsString::from("PATH"), OsString::from("/ours"))]);
     }
 
-    /// Returns every outcome that the hub itself gives for a call that no tool has answered.
+    /// Returns one outcome for each failure that the hub itself reports for a call.
     fn refusals() -> Vec<Outcome> {
         let broken = |how: &str| RequestError::Broken(how.to_owned());
         let limit = Duration::from_secs(30);

@@ -93,7 +93,7 @@ pub mod guide {
     pub mod embedding {}
 }
 
-/// Compiles the program of the README.
+/// Compiles the example program of the README as a documentation test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct FirstPage;

@@ -17,22 +17,22 @@ use super::status::ServerState;
 use crate::auth::Access;
 use crate::failure::{Failure, FailureKind};
 
-/// Time to wait for further changes before the lists are read again.
+/// Time to wait for further change notifications of a server before its tools, resources and prompts are listed again.
 const DEBOUNCE: Duration = Duration::from_millis(250);
 
-/// The same time if a call waits for the lists.
+/// Time to wait for further change notifications of a server before it is listed again, if a call waits for that.
 const BURST: Duration = Duration::from_millis(100);
 
-/// Shortest time between two listings for which no call waits.
+/// Minimum time between two listings of a server after change notifications, unless a call waits for them.
 const BETWEEN_LISTINGS: Duration = Duration::from_secs(2);
 
-/// The task of one server, which owns the server's connection.
+/// The task that starts, watches and restarts one server, and owns the connection to it.
 pub(super) struct Actor {
     pub(super) shared: Arc<Shared>,
     pub(super) view: watch::Sender<Snapshot>,
-    /// The kind of handshake that worked last.
+    /// The kind of handshake that last worked with the server; `None` if none has.
     pub(super) era: Option<Era>,
-    /// Consecutive failures.
+    /// Number of consecutive failures of the server.
     pub(super) failures: u32,
 }
 
@@ -73,7 +73,7 @@ impl Actor {
         });
     }
 
-    /// Changes the snapshot of the server, and reports its state if that has changed.
+    /// Changes the snapshot of the server's state, and reports the state as an event if it has changed.
     fn update(&self, change: impl FnOnce(&mut Snapshot)) {
         self.view.send_modify(|view| {
             change(view);
@@ -87,7 +87,7 @@ impl Actor {
         self.shared.settings.states.tell(&self.shared.config.name, event);
     }
 
-    /// Removes the server's tools from the catalog, and ends its connection.
+    /// Switches the server off: removes its tools from the catalog, and ends its connection.
     async fn switch_off(&self) {
         let connection = self.view.borrow().connection.clone();
         self.update(|view| {
@@ -161,7 +161,7 @@ impl Actor {
         self.wanted(Some(rest)).await;
     }
 
-    /// Starts the server and reads its lists. Returns `None` after a failure, which is in the
+    /// Starts the server and lists its tools, resources and prompts. Returns `None` after a failure, which is in the
     /// snapshot then.
     async fn attempt(&mut self) -> Option<Arc<Connection>> {
         self.update(|view| {
@@ -202,7 +202,7 @@ impl Actor {
         }
     }
 
-    /// Records the failure of a connection, or of an attempt that took this time.
+    /// Records the failure of a server's connection, or of a start, which took the time `attempt`.
     fn failed(&mut self, error: Failure, attempt: Option<Duration>) {
         self.failures += 1;
         let needs_auth = error.kind == FailureKind::NeedsAuth;
@@ -254,8 +254,8 @@ impl Actor {
         Ok((Offer { server, prompts }, notes))
     }
 
-    /// Watches a connection, and reads its lists again when they have changed. Returns `false` when the connection is
-    /// over, `true` when a restart was requested.
+    /// Watches a connection, and lists the server's tools, resources and prompts again when they have changed. Returns
+    /// `false` when the connection is over, `true` when a restart was requested.
     async fn watch(&self, connection: &Connection) -> bool {
         loop {
             tokio::select! {

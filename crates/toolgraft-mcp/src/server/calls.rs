@@ -21,21 +21,21 @@ use super::{content, prompts};
 use crate::transport::answer::Answer;
 use toolgraft::spans::{self, Span};
 
-/// Number of times that one call may ask for input.
+/// Maximum number of times that one request is sent because the server answers it with a request for input.
 const MAX_ROUNDS: usize = 10;
 
-/// Time to wait for a server to report that the user is done with its page, before the call is sent
-/// again for the first time; each further wait is longer by the same time. A server need not report
-/// it, and the user accepts as soon as the page is opened.
+/// Maximum wait for a server's notification that the user has completed a page, before the call is sent again for the
+/// first time; each further wait is longer by the same time. A server need not send that notification, and the user
+/// accepts as soon as the page is opened.
 const PAGE: Duration = Duration::from_secs(2);
 
-/// The log level that a server of the 2026-07-28 revision is asked for during a call; without the
-/// request it must not log
+/// The metadata key and value for the log level that is requested from a server of the 2026-07-28 revision during a
+/// call; without it the server must not log
 /// (modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging).
 const LOG_LEVEL: (&str, &str) = ("io.modelcontextprotocol/logLevel", "info");
 
 impl Connection {
-    /// Runs a tool. Returns the result, and the answer that it was read from.
+    /// Calls a tool of the server. Returns the result as JSON, and the response that it was read from.
     pub(crate) async fn call(
         &self,
         tool: &str,
@@ -66,7 +66,7 @@ impl Connection {
         self.ask(request).await
     }
 
-    /// Reads a resource. Returns the result, and the answer that it was read from.
+    /// Reads a resource of the server. Returns the result as JSON, and the response that it was read from.
     pub(crate) async fn read(&self, uri: &str) -> Result<(Value, Answer<'_>), RequestError> {
         let _permit = self.permits.acquire().await;
         let request = |responses, state| {
@@ -77,7 +77,7 @@ impl Connection {
         self.ask(request).await
     }
 
-    /// Returns a prompt with its arguments filled in.
+    /// Requests a prompt with these arguments from the server, and returns its messages.
     pub(crate) async fn prompt(
         &self,
         name: &str,
@@ -97,9 +97,9 @@ impl Connection {
             .ok_or_else(|| RequestError::Broken("the answer has no array \"messages\"".to_owned()))
     }
 
-    /// Returns proposed values for an argument of a prompt or of a template, in the server's order.
-    /// `begun` is the text typed so far, `given` has the other arguments. The list is empty if the
-    /// server does not propose values.
+    /// Returns the values that the server proposes for an argument of a prompt or of a resource template, in its order.
+    /// `begun` is the text typed so far, `given` has the values of the other arguments. The list is empty if the server
+    /// does not propose values.
     pub(crate) async fn complete(
         &self,
         of: Reference,
@@ -119,9 +119,9 @@ impl Connection {
         Ok(values.iter().filter_map(Value::as_str).map(str::to_owned).collect())
     }
 
-    /// Sends a request, answers the server's questions if they are supported, and sends it again,
-    /// until there is a result. `request` makes it with the answers to the questions, and with the state that the
-    /// server wants back.
+    /// Sends a request, answers the server's requests for input if they are supported, and sends the request again,
+    /// until there is a result. `request` builds it from the user's answers and from the state that the server wants
+    /// back.
     async fn ask(
         &self,
         request: impl Fn(Option<InputResponses>, Option<String>) -> ClientRequest,
@@ -165,8 +165,8 @@ impl Connection {
         Err(RequestError::Broken(format!("the server asked for input {MAX_ROUNDS} times, and gave no result")))
     }
 
-    /// Has the user open these pages, after which the request can be sent again. Returns `refused`
-    /// if there is no user or the user declines.
+    /// Asks the user to open these pages, and waits a while for the notification that they are completed; then the
+    /// request can be sent again. Returns the error `refused` if there is no user or the user declines.
     async fn open(&self, pages: &[Value], refused: RequestError, round: usize) -> Result<(), RequestError> {
         if !self.client.answers.asks_somebody() {
             return Err(refused);

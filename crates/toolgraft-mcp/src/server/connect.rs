@@ -29,25 +29,25 @@ use toolgraft::secrets::shown_url;
 /// The kind of handshake that worked with a server; the next connection begins with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Era {
-    /// `server/discover`, since 2026-07-28.
+    /// `server/discover`, of MCP revisions since 2026-07-28.
     Discover,
-    /// `initialize`, before 2026-07-28.
+    /// `initialize`, of MCP revisions before 2026-07-28.
     Initialize,
-    /// `initialize` over HTTP+SSE, of 2024-11-05.
+    /// `initialize` over legacy HTTP+SSE, of MCP revision 2024-11-05.
     Sse,
 }
 
-/// The parts of a connection attempt that do not depend on the transport.
+/// The settings of a connection attempt to a server that do not depend on the transport.
 struct Connector {
     limits: Limits,
     client: Client,
     by: Instant,
-    /// Latest time for a child that goes on writing to standard error.
+    /// Latest end of the start of a child process that goes on writing to standard error.
     last: Instant,
 }
 
-/// Connects and does the handshake within the time limit. Begins with the `era` of the last
-/// connection and updates it. The server's secrets are not in the error.
+/// Connects to a server and does the handshake within the time limit. Begins with the kind of handshake that worked
+/// last, `era`, and updates it. The server's secrets are not in the error.
 pub(super) async fn connect(shared: &Shared, era: &mut Option<Era>) -> Result<Connection, Failure> {
     let Shared { config, environment, settings, log, .. } = shared;
     let hidden = config.hidden();
@@ -100,9 +100,9 @@ pub(super) async fn connect(shared: &Shared, era: &mut Option<Era>) -> Result<Co
 type Connected = Result<(Connection, Era), Failure>;
 
 impl Connector {
-    /// Starts one process and tries both handshakes. If that one breaks or does not answer the
-    /// question, a second process gets the earlier handshake alone. A process that has not read the
-    /// question yet (`npx` may have to download first) is waited for.
+    /// Starts the server's program and tries both handshakes with it. If the process ends or does not answer, a second
+    /// process gets only the earlier handshake, `initialize`. A process that has not read its input yet (`npx` may have
+    /// to download first) is waited for instead.
     async fn stdio(self, program: Program<'_>, environment: &[(OsString, OsString)], era: Option<Era>) -> Connected {
         let mut methods = if era == Some(Era::Initialize) { Methods::Initialize } else { Methods::Both };
         loop {
@@ -139,7 +139,7 @@ impl Connector {
         }
     }
 
-    /// Returns the error of a handshake, with the end of the child's standard error.
+    /// Returns the failure for a handshake error, with the end of the child's standard error.
     async fn unanswered(
         &self,
         error: &HandshakeError,
@@ -151,8 +151,8 @@ impl Connector {
         format!("{}{}", self.explain(error).message, child.last_words().await).into()
     }
 
-    /// Tries streamable HTTP with both handshakes, then HTTP+SSE; each attempt has its own
-    /// transport.
+    /// Connects to a server over HTTP: tries streamable HTTP with both handshakes, then HTTP+SSE if that is allowed and
+    /// could help; each attempt has its own transport.
     async fn http(self, place: HttpPlace<'_>, allowed: HttpTransport, era: Option<Era>) -> Connected {
         if allowed == HttpTransport::Sse || era == Some(Era::Sse) {
             return self.sse(place).await;
@@ -233,7 +233,8 @@ impl Connector {
         }
     }
 
-    /// Begins the connection over a transport whose handshake is done, to a URL or a child.
+    /// Creates the connection from a transport whose handshake is done; the server is at the URL, or is the child
+    /// process.
     fn over<T>(
         self,
         transport: T,
@@ -250,13 +251,12 @@ impl Connector {
         (Connection::new(service, self.limits, url, child, gone), era)
     }
 
-    /// Wraps the transport, so that the client knows its messages.
+    /// Wraps a transport, so that the client sees all of its messages in their order.
     fn noticed<T>(&self, transport: T) -> NoticeTransport<T> {
         NoticeTransport { transport, client: self.client.clone() }
     }
 
-    /// Does the handshake over one transport. If the server refuses our version, tries those that
-    /// it names.
+    /// Does the handshake over one transport. If the server refuses our protocol version, tries those that it names.
     async fn negotiate<T>(
         &self,
         transport: &mut T,
@@ -278,7 +278,8 @@ impl Connector {
         agreed
     }
 
-    /// Returns the rest of the time for a child, at least a third of the whole.
+    /// Returns the deadline of a handshake with a child process: the rest of the time limit, at least a third of the
+    /// whole.
     fn rest<'a>(&self, child: &'a ChildState) -> Deadline<'a> {
         let left = self.by.saturating_duration_since(Instant::now());
         let third = self.limits.connect / 3;
@@ -322,7 +323,8 @@ impl Connector {
 }
 
 impl HandshakeError {
-    /// Returns `true` if another handshake or transport would fail in the same way.
+    /// Returns `true` if another handshake or transport would fail in the same way as this one: a login is missing, or
+    /// the server is unreachable.
     fn is_final(&self) -> bool {
         match self {
             HandshakeError::Unsent(error) => matches!(error.kind, FailureKind::NeedsAuth | FailureKind::Unreachable),

@@ -27,39 +27,40 @@ use crate::transport::log::Log;
 use crate::transport::stdio::ChildState;
 use crate::transport::wire::Wire;
 
-/// Time limit for closing a connection: longer than all steps of ending a child together.
+/// Time limit for closing a server's connection: longer than all steps of ending a child process together.
 const CLOSE: Duration = Duration::from_secs(15);
 
-/// Longest wait of a call for lists that have changed in the meantime.
+/// Maximum time that a finished call waits until lists that the server changed meanwhile are read again.
 const SETTLE: Duration = Duration::from_secs(2);
 
-/// A running client of rmcp.
+/// A running client of rmcp with our handler of messages.
 pub(super) type Service = RunningService<RoleClient, Client>;
 
-/// Our side of the protocol, shared by its clones: no sampling, no roots, and elicitation only if
-/// it is answered.
+/// Our handler of a server's requests and notifications, shared by its clones: no sampling, no roots, and elicitation
+/// only if the program answers it.
 #[derive(Default, Clone)]
 pub(super) struct Client {
     pub(super) deadlines: Arc<Deadlines>,
-    /// The requests that were given to the transport and wait for their answer. rmcp queues requests before: those that
-    /// are still queued when the connection ends are dropped, and the server never gets them.
+    /// Ids of the requests that were passed to the transport and wait for their responses. rmcp queues requests before
+    /// that: those that are still queued when the connection ends are dropped, and the server never gets them.
     pub(super) sent: watch::Sender<HashSet<RequestId>>,
-    /// The server's notices that its lists have changed.
+    /// Counts the server's notifications that its lists have changed.
     pub(super) noticed: Arc<Notices>,
-    /// The server's name, for questions and events.
+    /// The server's name, for questions to the user and for events.
     pub(super) server: String,
     pub(super) answers: Answers,
-    /// Receives the progress of calls.
+    /// Receives the progress events of the server's calls.
     pub(super) states: Arc<States>,
-    /// The server's log messages and standard error.
+    /// The log of the server: its log messages and its standard error.
     pub(super) log: Arc<Log>,
-    /// Sees all messages.
+    /// Receives all MCP messages in both directions; `None` if the program wants none.
     pub(super) wire: Option<Wire>,
     pub(super) hidden: ServerSecrets,
 }
 
 impl Client {
-    /// Answers a question of the server. The deadlines of its calls are paused meanwhile.
+    /// Answers a server's request for input (`elicitation/create`); the deadlines of its calls are paused meanwhile.
+    /// The answer is `cancel` if no call is in progress or the server withdraws the request.
     async fn elicit(&self, params: &Value, withdrawn: &CancellationToken) -> Result<Value, ErrorData> {
         let cancelled = json!({ "action": "cancel" });
         // Outside of a call, the user would not know what the question is about.
@@ -101,7 +102,7 @@ impl ClientHandler for Client {
         serde_json::from_value(answer).map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
-    /// Handles requests that rmcp does not know as MCP: forms with members that it does not
+    /// Handles requests of a server that rmcp does not know as MCP: `elicitation/create` with members that it does not
     /// support.
     async fn on_custom_request(
         &self,
@@ -122,25 +123,25 @@ impl ClientHandler for Client {
     }
 }
 
-/// Limit on the characters of a server's name and version.
+/// Maximum number of characters of a server's name and of its version.
 const MAX_IDENTITY: usize = 100;
 
 /// A connection to a server that has finished its handshake.
 pub(crate) struct Connection {
     pub(super) peer: Peer<RoleClient>,
     running: Mutex<Option<Service>>,
-    /// Our side of the protocol, shared with the service.
+    /// Our handler of the server's messages, shared with the rmcp service.
     pub(super) client: Client,
-    /// The task that watches the deadlines; it ends with the connection.
+    /// The task that watches the deadlines of requests; it ends with the connection.
     _watch: JoinSet<()>,
-    /// A URL without secrets, for messages.
+    /// URL of the server without secrets, for messages; `None` for a child process.
     pub(super) url: Option<String>,
     pub(super) child: Option<ChildState>,
     pub(super) gone: CancellationToken,
     pub(super) permits: Semaphore,
-    /// `true` once the server has answered a call: a later failure is then the first of a new series.
+    /// `true` once the server has answered a call: a later failure then begins a new count of failures.
     pub(super) answered: AtomicBool,
-    /// Tools that only run as tasks.
+    /// Names of the server's tools that only run as tasks.
     pub(super) task_tools: Mutex<HashSet<String>>,
     pub(super) limits: Limits,
 }
@@ -173,13 +174,14 @@ impl Connection {
         }
     }
 
-    /// Waits, at most [`SETTLE`], until changed lists are read again, so that a tool that a call
-    /// has added can be called next.
+    /// Waits, at most [`SETTLE`], until changed lists of the server are read again, so that a tool that a call has
+    /// added can be called next.
     pub(crate) async fn lists_settled(&self) {
         let _ = self.gone.run_until_cancelled(tokio::time::timeout(SETTLE, self.client.noticed.settled())).await;
     }
 
-    /// Returns the name, version and protocol version that the server reported, without its secrets and cut.
+    /// Returns the name, version and protocol version that the server reported, without its secrets and cut to
+    /// [`MAX_IDENTITY`] characters.
     pub(super) fn identity(&self) -> (Option<String>, Option<String>, Option<String>) {
         let Some(info) = self.peer.peer_info() else { return (None, None, None) };
         let server = info.server_info.as_ref();
@@ -191,22 +193,22 @@ impl Connection {
         (name, version, Some(info.protocol_version.to_string()))
     }
 
-    /// Returns a message about lines of standard output that are not MCP; `None` if there are none after the
-    /// first `before`.
+    /// Returns a message about the lines of the child's standard output that are not MCP; `None` if there are none
+    /// after the first `before`.
     pub(super) fn noise(&self, before: usize) -> Option<String> {
         let noise = self.child.as_ref()?.noise.after(before)?;
         Some(self.client.hidden.in_errors.hide(&noise).into_owned())
     }
 
-    /// Marks the connection as closed if a failed request has shown that it is.
+    /// Marks the connection as closed if its transport is, after a request has failed.
     pub(super) fn mark_gone(&self) {
         if self.peer.is_transport_closed() {
             self.gone.cancel();
         }
     }
 
-    /// Returns a message about the end of the connection: `what`, and how the child exited. Without
-    /// the server's secrets.
+    /// Returns a message about the end of the connection, without the server's secrets: the text `what`, and how the
+    /// child exited, for which it waits.
     pub(super) async fn how_it_ended(&self, what: &str) -> String {
         if let Some(child) = &self.child {
             child.last_words().await;
@@ -214,8 +216,7 @@ impl Connection {
         self.how_it_ended_so_far(what)
     }
 
-    /// Does the same as [`how_it_ended`](Self::how_it_ended), but with the facts known now, without
-    /// waiting.
+    /// Returns the same message as [`how_it_ended`](Self::how_it_ended), but with the facts known now, without waiting.
     pub(super) fn how_it_ended_so_far(&self, what: &str) -> String {
         let more = match (&self.child, &self.url) {
             (Some(child), _) => child.words_so_far(),
@@ -225,12 +226,12 @@ impl Connection {
         self.client.hidden.in_errors.hide(&format!("{what}{more}")).into_owned()
     }
 
-    /// Returns `true` if no further request can be answered.
+    /// Returns `true` if the connection is closed, so that no further request can be answered.
     pub(super) fn is_gone(&self) -> bool {
         self.gone.is_cancelled() || self.peer.is_transport_closed()
     }
 
-    /// Closes the connection and ends the child.
+    /// Closes the connection and ends the child process, within [`CLOSE`].
     pub(super) async fn close(&self) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(mut running) = running {

@@ -11,25 +11,25 @@ use crate::transport::scan;
 use toolgraft::Outcome;
 use toolgraft::outcome::{MEDIA_EVENT, Status};
 
-/// Kind of the interface event with a result's `_meta`: data from the server for the client, not
-/// for the model (modelcontextprotocol.io/specification/2025-11-25/basic, "_meta").
+/// Kind of an outcome's event with the `_meta` of a tool result: data from the server for the client, not for the model
+/// (modelcontextprotocol.io/specification/2025-11-25/basic, "_meta").
 pub const META_EVENT: &str = "mcp_meta";
 
-/// Kind of the interface event with the part of a result that is for the user alone: an object with
-/// its `text`; see [`HubBuilder::by_audience`](crate::HubBuilder::by_audience).
+/// Kind of an outcome's event with the part of a tool result that is for the user alone: an object with its `text`; see
+/// [`HubBuilder::by_audience`](crate::HubBuilder::by_audience).
 pub const USER_EVENT: &str = "mcp_for_user";
 
-/// The text for the model of a result that is for the user alone.
+/// Text that the model reads in place of a tool result that is for the user alone.
 const FOR_USER: &str = "[the result is for the user, who sees it]";
 
-/// The error of a call that asks for input when there is no user.
+/// Error message of a call whose server asks the user for input when there is no user.
 pub(super) const ASKS: &str = "the server asks the user for input (elicitation), and no user is present";
 
-/// Number of characters that are shown of an answer without a result.
+/// Maximum number of characters of a response without a result that an error shows.
 const SHOWN: usize = 2000;
 
-/// Converts the answer of `tools/call`. An answer without MCP content never becomes an empty
-/// success: its text is shown, or it is an error.
+/// Converts the result of `tools/call` into an outcome. A result without MCP content never becomes an empty success:
+/// its text is shown, or it is an error.
 pub(crate) fn tool_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
     if is_question(result) {
         return Outcome::error(ASKS);
@@ -66,7 +66,8 @@ pub(crate) fn tool_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
     }
 }
 
-/// Returns `true` for `isError` as servers write it: some send a string or a number.
+/// Returns `true` if a value of `isError` means an error: `true`, or a string or number of that meaning, which some
+/// servers send.
 fn is_true(flag: &Value) -> bool {
     match flag {
         Value::Bool(flag) => *flag,
@@ -76,11 +77,11 @@ fn is_true(flag: &Value) -> bool {
     }
 }
 
-/// Members in which SDKs wrap a result that is not an object.
+/// Names of the single member in which SDKs wrap a structured result that is not an object.
 const WRAPPERS: [&str; 4] = ["result", "content", "output", "text"];
 
-/// Returns `true` if the structure adds nothing to the text blocks: one of them is or contains the
-/// same JSON, or the structure only wraps their texts.
+/// Returns `true` if the structured content of a tool result adds nothing to its text blocks: one of them is or
+/// contains the same JSON, or the structure only wraps their texts.
 fn repeats(structure: &Value, parts: &[String], content: Option<&Value>) -> bool {
     if parts.iter().all(|part| part.trim().is_empty()) {
         return false;
@@ -101,14 +102,13 @@ fn repeats(structure: &Value, parts: &[String], content: Option<&Value>) -> bool
         || wrapped.as_array().is_some_and(one_each)
 }
 
-/// Returns `true` if a text is this value: the same string, or its JSON.
+/// Returns `true` if a text is this JSON value: the same string, or its JSON.
 fn is_value(text: &str, value: &Value) -> bool {
     value.as_str().is_some_and(|string| string.trim() == text.trim())
         || scan::value(text).is_ok_and(|parsed| is_same(&parsed, value))
 }
 
-/// Returns `true` if a text is the JSON of this value, or contains it after some words or in a
-/// fence.
+/// Returns `true` if a text is the JSON of this value, or contains it after other text or in a fence.
 fn contains(text: &str, value: &Value) -> bool {
     let bracket = match value {
         Value::Object(_) => '{',
@@ -133,9 +133,9 @@ fn is_same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Removes the blocks from a result whose `audience` is the user alone
-/// (modelcontextprotocol.io/specification/2025-11-25/server/tools, "annotations"), and returns
-/// their text as an event.
+/// Removes the blocks from a tool result whose `audience` is the user alone
+/// (modelcontextprotocol.io/specification/2025-11-25/server/tools, "annotations"), and returns their text as the data
+/// of an event; `None` if there are none.
 pub(crate) fn for_user(result: &mut Value) -> Option<Value> {
     let has_structured = result.get("structuredContent").is_some_and(|structured| !structured.is_null());
     let blocks = result.get_mut("content")?.as_array_mut()?;
@@ -155,7 +155,7 @@ pub(crate) fn for_user(result: &mut Value) -> Option<Value> {
     Some(serde_json::json!({ "text": joined(theirs.iter().map(block)) }))
 }
 
-/// Converts the answer of `resources/read`.
+/// Converts the result of `resources/read` into an outcome.
 pub(crate) fn resource_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
     if is_question(result) {
         return Outcome::error(ASKS);
@@ -166,7 +166,7 @@ pub(crate) fn resource_outcome(result: &Value, answer: &Answer<'_>) -> Outcome {
     }
 }
 
-/// Adds the images, audio and blobs of a result, for which the text has notes, as events.
+/// Adds the images, audio and blobs of a result to its outcome as events; the outcome's text has only notes about them.
 pub(crate) fn with_media(outcome: Outcome, result: &Value) -> Outcome {
     let entries = |key: &str| match result.get(key) {
         Some(Value::Array(entries)) => entries.iter().collect(),
@@ -193,13 +193,14 @@ fn medium(kind: &str, from: &Value, data: &str) -> Option<Value> {
     Some(medium.into())
 }
 
-/// Returns a non-blank text that a server sent where MCP requires a structure.
+/// Returns the text of a non-blank string, which some servers send where MCP requires an object or array; `None` for
+/// another value.
 fn bare(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
 
-/// Returns the text of each entry of a result. A single entry or text instead of the array is accepted;
-/// `None` if there is none.
+/// Returns the text of each entry of a result's `content` or `contents`. A single entry or text instead of the array is
+/// accepted; `None` if there is none.
 fn texts(entries: &Value, text: impl Fn(&Value) -> String) -> Option<Vec<String>> {
     match entries {
         Value::Array(entries) => Some(entries.iter().map(text).collect()),
@@ -208,7 +209,7 @@ fn texts(entries: &Value, text: impl Fn(&Value) -> String) -> Option<Vec<String>
     }
 }
 
-/// Returns the outcome for an answer without a result, with the beginning of the answer.
+/// Returns the error outcome for a response that lacks the required array, with the beginning of the response.
 fn no_result(method: &str, member: &str, answer: &Answer<'_>) -> Outcome {
     let shown = answer.shown();
     let end = shown.char_indices().nth(SHOWN).map_or(shown.len(), |(at, _)| at);
@@ -220,7 +221,7 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the text of one content block, or a note about it.
+/// Returns the text of one content block of a tool result, or a note about a block that is not text.
 pub(super) fn block(block: &Value) -> String {
     if let Value::String(text) = block {
         return text.clone();
@@ -251,7 +252,7 @@ pub(super) fn resource_uri(block: &Value) -> Option<&str> {
     block.get("resource").filter(|_| block["type"] == "resource")?.get("uri")?.as_str()
 }
 
-/// Returns the text of one entry of `contents` or of an embedded resource, or a note about it.
+/// Returns the text of one entry of `contents` or of an embedded resource, or a note about one that is not text.
 fn contents_text(contents: &Value) -> String {
     if let Value::String(text) = contents {
         return text.clone();
@@ -264,7 +265,8 @@ fn contents_text(contents: &Value) -> String {
     }
 }
 
-/// Returns a note such as `[image image/png, 12,345 bytes]` or `[resource text/plain, file:///a]`.
+/// Returns a note about content that is not text, such as `[image image/png, 12,345 bytes]` or `[resource text/plain,
+/// file:///a]`.
 fn note(kind: &str, media: Option<&str>, bytes: Option<u64>, uri: Option<&str>) -> String {
     let head = [Some(kind), media].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let size = bytes.map(|b| format!("{} bytes", grouped(b)));
@@ -278,7 +280,7 @@ fn decoded_length(base64: &str) -> u64 {
     digits * 3 / 4
 }
 
-/// Formats a number with separators, as in `12,345`.
+/// Formats a number with thousands separators, as in `12,345`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -384,7 +386,7 @@ mod tests {
         });
     }
 
-    /// Returns the text of a result with these text blocks and this structure.
+    /// Returns the outcome's text for a tool result with these text blocks and this structured content.
     fn text_of(blocks: &[&str], structure: &Value) -> String {
         let content: Vec<Value> = blocks.iter().map(|text| json!({ "type": "text", "text": text })).collect();
         let outcome = tool_outcome(&json!({ "content": content, "structuredContent": structure }));

@@ -2,15 +2,15 @@
 
 use tokio::sync::watch;
 
-/// The current count.
+/// A counter of which tasks can wait until it is zero or above zero.
 #[derive(Default)]
 pub(super) struct Count(watch::Sender<usize>);
 
-/// Holds one of the count until it is dropped.
+/// Guard that adds one to a [`Count`] until it is dropped.
 pub(super) struct CountGuard<'c>(&'c Count);
 
 impl Count {
-    /// Increments the count until the returned guard is dropped.
+    /// Adds one to the count until the returned guard is dropped.
     pub(super) fn add(&self) -> CountGuard<'_> {
         self.0.send_modify(|count| *count += 1);
         CountGuard(self)
@@ -27,7 +27,7 @@ impl Count {
         let _ = self.0.subscribe().wait_for(|count| *count == 0).await;
     }
 
-    /// Waits until the count is not zero.
+    /// Waits until the count is above zero.
     pub(super) async fn any(&self) {
         let _ = self.0.subscribe().wait_for(|count| *count > 0).await;
     }

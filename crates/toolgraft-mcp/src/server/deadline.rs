@@ -17,24 +17,24 @@ pub(super) struct Deadline<'a> {
 }
 
 impl<'a> Deadline<'a> {
-    /// Creates a fixed deadline.
+    /// Creates a deadline at this time, which no output extends.
     pub(super) fn at(at: Instant) -> Self {
         Deadline { at, silence: Duration::ZERO, last: at, child: None }
     }
 
-    /// Creates a deadline `silence` from now, and again from each output of the child, but not
-    /// beyond `last`.
+    /// Creates a deadline `silence` from now, and again from each output of the child on standard error, but not beyond
+    /// `last`.
     pub(super) fn after(silence: Duration, last: Instant, child: &'a ChildState) -> Self {
         Deadline { at: (Instant::now() + silence).min(last), silence, last, child: Some(child) }
     }
 
-    /// Returns the deadline, given the output so far.
+    /// Returns the time of the deadline, extended by the child's output so far.
     fn now(&self) -> Instant {
         let heard = self.child.and_then(|child| *child.heard.borrow());
         heard.map_or(self.at, |heard| (heard + self.silence).clamp(self.at, self.last))
     }
 
-    /// Returns the remaining time.
+    /// Returns the time that remains until the deadline, zero if it has passed.
     pub(super) fn left(&self) -> Duration {
         self.now().saturating_duration_since(Instant::now())
     }

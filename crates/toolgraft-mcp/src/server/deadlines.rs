@@ -15,13 +15,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::count::Count;
 
-/// The requests of a connection that wait for their answers.
+/// The deadlines of a connection's requests that wait for their responses.
 #[derive(Default)]
 pub(super) struct Deadlines {
     requests: Mutex<Requests>,
-    /// Notified when a deadline is earlier than the next check, and when the clock resumes.
+    /// Wakes the watching task when a deadline is earlier than its next check, and when the clock resumes.
     sooner: Notify,
-    /// Calls in progress; a server may ask for input meanwhile.
+    /// Number of calls in progress, during which the server may ask for input.
     pub(super) calls: Count,
 }
 
@@ -29,15 +29,15 @@ pub(super) struct Deadlines {
 struct Requests {
     waiting: HashMap<ProgressToken, Waiting>,
     clock: Clock,
-    /// Time of the next check, by the clock; `None` if no request waits.
+    /// Time of the next check of the deadlines, by the clock; `None` if no request waits.
     look: Option<Instant>,
-    /// `true` once no answer can arrive any more.
+    /// `true` once the connection is gone, so that no response can arrive any more.
     gone: bool,
 }
 
-/// A request that waits for its answer. All times are by the [`Clock`].
+/// The deadline of a request that waits for its response. All times are by the [`Clock`].
 struct Waiting {
-    /// Each progress report extends the deadline by this time, but not beyond `last`.
+    /// Time from each progress report to the new deadline, which is never later than `last`.
     limit: Duration,
     started: Instant,
     last: Instant,
@@ -45,14 +45,14 @@ struct Waiting {
     over: Arc<Notify>,
 }
 
-/// A clock that is paused while the user is asked.
+/// A clock of deadlines that is paused while the user is asked for input.
 #[derive(Default)]
 struct Clock {
-    /// Number of questions that the user is being asked.
+    /// Number of questions that the user is being asked; the clock is paused while it is above zero.
     stopped: usize,
-    /// Start of the current pause.
+    /// Start of the clock's current pause; `None` while the clock runs.
     since: Option<Instant>,
-    /// Total length of the earlier pauses.
+    /// Total length of the clock's earlier pauses.
     paused: Duration,
 }
 
@@ -68,13 +68,12 @@ impl Clock {
     }
 }
 
-/// A guard that pauses the clock until it is dropped.
+/// Guard that pauses the clock of deadlines until it is dropped.
 pub(super) struct ClockPause<'d>(&'d Deadlines);
 
 impl Deadlines {
-    /// Adds a request that began at `started` and ends after `limit`, or after `most` in all if
-    /// progress is reported. The returned handle is notified when its time is over or the
-    /// connection is gone.
+    /// Adds the deadline of a request that began at `started`: after `limit`, or after `most` in all if progress is
+    /// reported. The returned handle is notified when the deadline has passed or the connection is gone.
     pub(super) fn add(
         &self,
         token: ProgressToken,
@@ -106,12 +105,13 @@ impl Deadlines {
         }
     }
 
-    /// Removes a request. Returns the time that it was allowed in the end.
+    /// Removes a request's deadline, and returns the time from the request's start to it, with all extensions; `None`
+    /// if it is unknown.
     pub(super) fn remove(&self, token: &ProgressToken) -> Option<Duration> {
         self.requests().waiting.remove(token).map(|waiting| waiting.deadline - waiting.started)
     }
 
-    /// Pauses the clock until the returned guard is dropped.
+    /// Pauses the clock of all deadlines until the returned guard is dropped.
     pub(super) fn stand_still(&self) -> ClockPause<'_> {
         let clock = &mut self.requests().clock;
         clock.stopped += 1;
@@ -119,7 +119,7 @@ impl Deadlines {
         ClockPause(self)
     }
 
-    /// Watches the deadlines until the connection is gone.
+    /// Notifies each request at its deadline, until the connection is gone; then notifies all that still wait.
     pub(super) async fn watch(&self, gone: &CancellationToken) {
         loop {
             let next = self.look();
@@ -134,8 +134,8 @@ impl Deadlines {
         requests.waiting.values().for_each(|waiting| waiting.over.notify_one());
     }
 
-    /// Notifies the requests whose time is over. Returns the next deadline; `None` if there is none
-    /// or the clock is paused.
+    /// Notifies the requests whose deadline has passed. Returns the next deadline; `None` if there is none or the clock
+    /// is paused.
     fn look(&self) -> Option<Instant> {
         let mut requests = self.requests();
         let now = requests.clock.now();
@@ -174,7 +174,7 @@ mod tests {
         ProgressToken(NumberOrString::Number(number))
     }
 
-    /// Returns deadlines with a task that watches them.
+    /// Returns deadlines that a spawned task watches.
     fn watched() -> (Arc<Deadlines>, CancellationToken) {
         let (deadlines, gone) = (Arc::<Deadlines>::default(), CancellationToken::new());
         let (watching, until) = (deadlines.clone(), gone.clone());

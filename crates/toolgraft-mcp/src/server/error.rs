@@ -12,50 +12,50 @@ pub enum McpError {
     #[error("no server {server:?}{}", there_are(known))]
     #[non_exhaustive]
     UnknownServer {
-        /// The requested name.
+        /// The requested name of a server.
         server: String,
-        /// The configured names.
+        /// The names of the configured servers.
         known: Vec<String>,
     },
     /// The server has no tool of this name.
     #[error("the server {server:?} has no tool {tool:?}{}", nearest(near))]
     #[non_exhaustive]
     UnknownTool {
-        /// The server.
+        /// The name of the server.
         server: String,
-        /// The name, or the glob that matches no tool.
+        /// The requested name of a tool, or the glob that matches no tool of the server.
         tool: String,
-        /// The names of similar tools of this server.
+        /// The most similar names of tools of this server.
         near: Vec<String>,
     },
     /// The server accepts no calls now.
     #[error("the server {server:?} {why}")]
     #[non_exhaustive]
     Unavailable {
-        /// The server.
+        /// The name of the server.
         server: String,
-        /// The server's state.
+        /// The current state of the server.
         state: ServerState,
-        /// The reason, if it is known, and the time until the next attempt.
+        /// The reason that the server accepts no calls, if it is known, and the time until the next attempt.
         why: String,
     },
-    /// The server was reached but gave no result.
+    /// The server was reached, but a request to it has no result.
     #[error("server {server:?}: {what}: {source}")]
     #[non_exhaustive]
     Request {
-        /// The server.
+        /// The name of the server.
         server: String,
-        /// The request, as a phrase for the message.
+        /// The request as a phrase for the message, such as `tool "x"`.
         what: String,
-        /// The reason that there is no result.
+        /// The reason that the request has no result.
         source: RequestError,
     },
-    /// [`require_all`](crate::HubBuilder::require_all) was set and these servers are not ready. All
-    /// servers have been ended.
+    /// [`require_all`](crate::HubBuilder::require_all) was set and some servers are not ready. All servers have been
+    /// ended.
     #[error("{}", failed(servers))]
     #[non_exhaustive]
     NotReady {
-        /// The servers that failed.
+        /// The status of each server that failed.
         servers: Vec<ServerStatus>,
     },
 }

@@ -5,11 +5,11 @@ use serde_json::Value;
 use crate::transport::scan;
 use toolgraft::secrets::Secrets;
 
-/// Number of characters of an error's data that are shown.
+/// Maximum number of characters of the `data` of a JSON-RPC error that are shown.
 pub(super) const MAX_DATA: usize = 2000;
 
-/// Returns the text of an error's data, without these secrets and without control characters;
-/// `None` if it adds nothing to the error's message.
+/// Returns the text of a JSON-RPC error's `data`, without these secrets and without control characters, cut to
+/// [`MAX_DATA`] characters; `None` if it adds nothing to the error's message.
 pub(super) fn error_data(data: Option<&Value>, message: &str, secrets: &Secrets) -> Option<String> {
     let clean = |text: &str| {
         let hidden = secrets.hide(text);

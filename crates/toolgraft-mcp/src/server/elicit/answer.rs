@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 use super::form::Form;
 use super::request::{Elicitor, InputAnswer, InputKind, InputRequest};
 
-/// The source of answers for the servers of a hub: without an [`Elicitor`] every question is declined, and servers are
-/// told so in the handshake.
+/// The source of answers to the servers' requests for input: without an [`Elicitor`] every request is declined, and the
+/// handshake declares that no user can be asked.
 #[derive(Clone, Default)]
 pub(crate) struct Answers(pub(crate) Option<Arc<dyn Elicitor>>);
 
 impl Answers {
-    /// Returns `true` if a user can be asked.
+    /// Returns `true` if a user can be asked for input.
     pub(crate) fn asks_somebody(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Returns the answer to the parameters of `elicitation/create`. An `Err` is a fault in them,
-    /// or in the program's answer.
+    /// Returns the answer to a request for input with these parameters of `elicitation/create`. An `Err` is a fault in
+    /// them, or in the program's answer.
     pub(crate) async fn answer(&self, server: &str, params: &Value) -> Result<Value, String> {
         let Some(elicitor) = &self.0 else { return Ok(json!({ "action": "decline" })) };
         let kind = kind(params)?;
@@ -40,8 +40,8 @@ impl Answers {
         })
     }
 
-    /// Returns the answers to the questions in a result. An `Err` names the one that is not
-    /// supported.
+    /// Returns the answers to the requests for input (`inputRequests`) in a result. An `Err` names one that is not
+    /// supported, or its fault.
     pub(crate) async fn responses(&self, server: &str, question: &Value) -> Result<InputResponses, String> {
         let requests = match question.get("inputRequests") {
             None | Some(Value::Null) => return Ok(InputResponses::new()),
@@ -61,12 +61,12 @@ impl Answers {
     }
 }
 
-/// Returns `true` if a result is a question (`input_required`).
+/// Returns `true` if a result is a request for input (`input_required`) and not the final result.
 pub(crate) fn is_question(result: &Value) -> bool {
     result.get("resultType").and_then(Value::as_str) == Some("input_required")
 }
 
-/// Reads the kind of question.
+/// Reads the kind of a request for input, a form or a page, from its parameters. An `Err` is a fault in them.
 fn kind(params: &Value) -> Result<InputKind, String> {
     if params.get("mode").is_none_or(|mode| mode == "form") {
         let schema = params.get("requestedSchema").ok_or("a form without \"requestedSchema\"")?;
@@ -90,7 +90,8 @@ mod tests {
 
     use super::*;
 
-    /// Accepts forms with their defaults; declines those that require anything else, and pages.
+    /// Returns a source of answers that accepts forms with their defaults, and declines pages and forms that require
+    /// anything else.
     fn defaults_only() -> Answers {
         let elicitor = |request: InputRequest| {
             let InputKind::Form(form) = request.kind else { return std::future::ready(InputAnswer::Decline) };
@@ -101,7 +102,7 @@ mod tests {
         Answers(Some(Arc::new(elicitor)))
     }
 
-    /// Returns answers that are always the same, and the list of questions.
+    /// Returns a source that always gives this answer, and the list of the requests that it got.
     fn somebody(answer: InputAnswer) -> (Answers, Arc<Mutex<Vec<InputRequest>>>) {
         let asked = Arc::<Mutex<Vec<_>>>::default();
         let seen = asked.clone();

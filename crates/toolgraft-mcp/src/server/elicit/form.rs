@@ -22,7 +22,7 @@ pub struct Form {
 pub struct FormField {
     /// The key in the answer.
     pub name: String,
-    /// A label to show.
+    /// A label to show instead of the name or value; `None` if the server sent none.
     pub title: Option<String>,
     /// An explanation to show.
     pub description: Option<String>,
@@ -60,7 +60,7 @@ pub enum FieldKind {
 pub struct FieldChoice {
     /// The value in the answer.
     pub value: String,
-    /// A label to show.
+    /// A label to show instead of the name or value; `None` if the server sent none.
     pub title: Option<String>,
 }
 

@@ -5,53 +5,53 @@ use serde_json::{Map, Value};
 
 use super::form::Form;
 
-/// A server's question to the user. All texts in it come from the server: show them so that they
-/// cannot control a terminal or a page, and name the server that asks.
+/// A server's request for input from the user. All texts in it come from the server: show them so that they cannot
+/// control a terminal or a page, and name the server that asks.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct InputRequest {
     /// The server's name in the configuration.
     pub server: String,
-    /// The server's message to the user.
+    /// The server's message to the user about the request.
     pub message: String,
-    /// The kind of question.
+    /// The kind of input: a form to fill in, or a page to open.
     pub kind: InputKind,
 }
 
-/// The kind of a server's question.
+/// The kind of input that a server asks the user for.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum InputKind {
-    /// Fields to be filled in.
+    /// A form whose fields the user fills in.
     Form(Form),
-    /// A page that the user shall open to go on there. Nothing here opens it.
-    /// [`InputAnswer::Accept`] means that the user agreed, not that they are done.
+    /// A page that the user shall open to go on there. The library does not open it. [`InputAnswer::Accept`] means that
+    /// the user agreed, not that they are done.
     #[non_exhaustive]
     Url {
-        /// The page: an `http` or `https` URL with a host, normalised as by a browser (non-ASCII
-        /// characters and spaces percent-encoded, line breaks removed).
+        /// The URL of the page: `http` or `https` with a host, normalised as by a browser (non-ASCII characters and
+        /// spaces percent-encoded, line breaks removed).
         url: String,
-        /// The host of the URL, in ASCII, without a user name.
+        /// The host of the page's URL, in ASCII, without a user name.
         host: String,
     },
 }
 
-/// The user's answer.
+/// The user's answer to a server's request for input.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum InputAnswer {
-    /// Yes, with the fields of the form by name; empty for a page.
+    /// The user agrees; contains the values of the form's fields by name, or is empty for a page.
     Accept(Map<String, Value>),
-    /// No.
+    /// The user refuses the request for input.
     Decline,
-    /// Neither: the user dismissed the question.
+    /// The user dismissed the request for input without an answer.
     Cancel,
 }
 
-/// Answers the questions of servers, usually by asking the user.
+/// A handler that answers servers' requests for input, usually by asking the user.
 ///
-/// The deadlines of the server's calls are paused while an answer is awaited. Functions from a
-/// request to a future of [`InputAnswer`] implement this trait.
+/// The deadlines of the server's calls are paused while an answer is awaited. Functions from an [`InputRequest`] to a
+/// future of [`InputAnswer`] implement this trait.
 ///
 /// ```
 /// use toolgraft_mcp::{Hub, InputAnswer, InputKind, InputRequest};
@@ -70,8 +70,8 @@ pub enum InputAnswer {
 /// });
 /// ```
 pub trait Elicitor: Send + Sync {
-    /// Answers a question. The future is dropped when the question is obsolete: the server has gone
-    /// or has withdrawn it, or its call was cancelled.
+    /// Answers a server's request for input. The future is dropped when the request is obsolete: the server has gone or
+    /// has withdrawn it, or its call was cancelled.
     fn elicit(&self, request: InputRequest) -> BoxFuture<'static, InputAnswer>;
 }
 

@@ -5,13 +5,12 @@ use serde_json::{Number, Value};
 use super::form::{FieldChoice, FieldError, FieldKind, FormField, fitted};
 
 impl FormField {
-    /// Converts text that the user typed. Empty text is the default; without a default, an optional
-    /// field is omitted (`None`). A choice may be given by its value, by its title or, if no choice
-    /// is itself a number, by its position in the list, from 1. Several choices are separated by
-    /// commas.
+    /// Converts text that the user typed into a value of the field. Empty text is the default; without a default, an
+    /// optional field is omitted (`None`). A choice may be named by its value, by its title or, if no choice is itself
+    /// a number, by its position in the list, from 1. Several choices are separated by commas.
     ///
     /// # Errors
-    /// The text does not fit the field.
+    /// The text is not a valid value of the field.
     pub fn read(&self, typed: &str) -> Result<Option<Value>, FieldError> {
         let typed = typed.trim();
         if typed.is_empty() {
@@ -34,7 +33,7 @@ impl FormField {
         self.check(&value).map(Some)
     }
 
-    /// Returns a value in the type of the field.
+    /// Checks a value of the field, and returns it converted to the field's type.
     ///
     /// # Errors
     /// The value does not fit the field.
@@ -43,13 +42,13 @@ impl FormField {
     }
 }
 
-/// Parses a number. JSON has no `.5` and `+1`, but users type them.
+/// Parses a number that the user typed; `None` for other text. JSON has no `.5` and `+1`, but users type them.
 fn number(typed: &str) -> Option<Number> {
     serde_json::from_str(typed).ok().or_else(|| typed.parse().ok().and_then(Number::from_f64))
 }
 
 impl FieldChoice {
-    /// Returns `true` if the choice's value or title is `name`.
+    /// Returns `true` if the choice's value or title equals `name`, by the comparison `same`.
     fn is_called(&self, name: &str, same: impl Fn(&str, &str) -> bool) -> bool {
         same(&self.value, name) || self.title.as_deref().is_some_and(|title| same(title, name))
     }
@@ -75,7 +74,7 @@ fn chosen(kind: &FieldKind, typed: &str) -> Result<String, FieldError> {
     })
 }
 
-/// Returns the values of the choices that were typed, each once.
+/// Returns the values of the choices that were typed, separated by commas; each value once.
 fn several(kind: &FieldKind, typed: &str) -> Result<Vec<String>, FieldError> {
     // The name of a choice may contain a comma.
     if let Ok(one) = chosen(kind, typed) {
@@ -104,7 +103,7 @@ mod tests {
         form.unwrap().fields.remove(0)
     }
 
-    /// Checks typed texts against the values that they are read as, or the messages of refusal.
+    /// Checks that each typed text is read as the expected value, or refused with the expected message.
     fn reads(schema: &Value, all: &[(&str, Result<Value, &str>)]) {
         for (typed, expected) in all {
             match (field(schema, true).read(typed).map(Option::unwrap), expected) {
