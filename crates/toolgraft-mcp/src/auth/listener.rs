@@ -20,6 +20,7 @@ const PATH: &str = "/callback";
 
 /// Maximum length in bytes of the head of a request to the redirect target.
 const MAX_HEAD: usize = 16 * 1024;
+/// Time limit for receiving the head of a request, and for sending a page.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Maximum number of concurrent connections to the redirect target: a browser opens some that it does not use.

@@ -29,16 +29,17 @@ use crate::transport::scan::one_line;
 use crate::transport::server_info::{discovered, initialize_result, peer_info, supported_versions};
 use toolgraft::secrets::Secrets;
 
-/// Ids of the two requests. They are numbers, since some servers accept no other ids, and far above
-/// those that rmcp counts through, since an answer may arrive late.
+/// Request id of `server/discover`. Both ids of the handshake are numbers, since some servers accept no other ids, and
+/// far above those that rmcp counts through, since a response may arrive late.
 const DISCOVER: i64 = 2_000_000_001;
+/// Request id of `initialize`.
 const INITIALIZE: i64 = 2_000_000_002;
 
-/// If `server/discover` is not answered within this time, `initialize` is sent too: the server may
-/// be slow, or may not answer unknown methods.
+/// Time to wait for the response to `server/discover` before `initialize` is sent too: the server may be slow, or may
+/// not answer unknown methods.
 const HURRY: Duration = Duration::from_secs(3);
 
-/// The requests that are sent.
+/// The requests that a handshake sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Methods {
     /// `server/discover` alone.
@@ -47,26 +48,26 @@ pub(super) enum Methods {
     Initialize,
     /// `server/discover`, and `initialize` if it is refused or not answered soon.
     Both,
-    /// None: they were sent by an earlier attempt.
+    /// No request: an earlier attempt over the same transport has sent them.
     AlreadySent,
 }
 
-/// The reason that a handshake failed.
+/// The reason that the handshake with a server failed.
 #[derive(Debug)]
 pub(super) enum HandshakeError {
-    /// No answer in time; with the id of an answer to another request, if one arrived.
+    /// The server sent no response in time; the value is the id of a response to another request, if one arrived.
     Silence(Option<RequestId>),
-    /// The connection was closed.
+    /// The server closed the connection before the handshake was done.
     Closed,
-    /// The server refused; the text has the reason.
+    /// The server refused the handshake; the text is the reason.
     Refused(String),
-    /// The server does not support the version that was asked for, but these.
+    /// The server does not support the protocol version `asked`, but those in `supported`.
     Version { asked: ProtocolVersion, supported: Vec<ProtocolVersion> },
-    /// A request could not be sent.
+    /// A request of the handshake could not be sent.
     Unsent(Failure),
 }
 
-/// Does the handshake until the deadline. Returns the server's information.
+/// Does the handshake with a server until the deadline. Returns the server's information, such as its capabilities.
 pub(super) async fn handshake<T>(
     transport: &mut T,
     (client, version): (&Client, ProtocolVersion),
@@ -88,22 +89,22 @@ where
 
 struct Handshake<'t, T> {
     transport: &'t mut T,
-    /// Our client information.
+    /// Our client information, which the handshake sends to the server.
     me: ClientConfig,
     secrets: &'t Secrets,
     /// `true` once `initialize` was sent.
     asked: bool,
-    /// The id of an answer to a request that was never sent.
+    /// The id of a response to a request that was never sent.
     stray: Option<RequestId>,
 }
 
-/// The effect of a message on the handshake: `Err` if `server/discover` was refused, with the reason and the versions
-/// that the server named; `None` if there is no effect.
+/// The effect of a received message on the handshake: `Ok` if it is done; `Err` if `server/discover` was refused, with
+/// the reason and the versions that the server named; `None` if there is no effect.
 type Effect = Option<Result<ServerPeerInfo, (String, Vec<ProtocolVersion>)>>;
 
 impl HandshakeError {
-    /// Returns the version to try next: the newest one that the server named, that we support and
-    /// that was not tried. The refused version is tried once more if the server names it.
+    /// Returns the protocol version to try next: the newest one that the server named, that we support and that was not
+    /// tried. The refused version is tried once more if the server names it. `None` if there is none.
     pub(super) fn next_version(&self, tried: &[ProtocolVersion]) -> Option<ProtocolVersion> {
         let HandshakeError::Version { asked, supported } = self else { return None };
         let times = |version: &ProtocolVersion| tried.iter().filter(|tried| *tried == version).count();
@@ -237,7 +238,7 @@ fn discover(me: &ClientConfig) -> ClientJsonRpcMessage {
     ClientJsonRpcMessage::request(ClientRequest::DiscoverRequest(request), RequestId::Number(DISCOVER))
 }
 
-/// Returns the JSON text of a result.
+/// Returns the JSON text of a response's result.
 fn plain(result: ServerResult) -> Result<String, String> {
     match result {
         ServerResult::CustomResult(CustomResult(Value::String(text))) => Ok(text),
@@ -245,7 +246,7 @@ fn plain(result: ServerResult) -> Result<String, String> {
     }
 }
 
-/// Returns `true` if an answer's id is that of our request; some servers turn numbers into strings.
+/// Returns `true` if a response's id is that of our request `number`; some servers turn numbers into strings.
 fn is(id: &RequestId, number: i64) -> bool {
     match id {
         RequestId::Number(id) => *id == number,

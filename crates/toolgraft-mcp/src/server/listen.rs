@@ -9,19 +9,20 @@ use rmcp::{Peer, RoleClient};
 use super::connection::Connection;
 use super::notices::Notices;
 
-/// Time to wait before a subscription that has ended is renewed.
+/// Time to wait before a subscription to change notifications that has ended is renewed.
 const AGAIN: Duration = Duration::from_secs(5);
 
 impl Connection {
-    /// Asks for notices for as long as the connection lasts, if the server has any that must be
-    /// asked for.
+    /// Subscribes to the server's change notifications for as long as the connection lasts, if the server has any that
+    /// need a subscription.
     pub(super) fn listen(&self) {
         let Some(filter) = self.notices() else { return };
         let (peer, noticed, gone) = (self.peer.clone(), self.client.noticed.clone(), self.gone.clone());
         tokio::spawn(async move { gone.run_until_cancelled(listen(&peer, filter, &noticed)).await });
     }
 
-    /// Returns the notices that the server supports and that must be asked for.
+    /// Returns the change notifications that the server supports and that need a subscription; `None` if there are
+    /// none.
     fn notices(&self) -> Option<SubscriptionFilter> {
         let info = self.peer.peer_info().filter(|info| !info.protocol_version.has_initialize())?;
         let can = &info.capabilities;
@@ -34,7 +35,7 @@ impl Connection {
     }
 }
 
-/// Receives notices until the server refuses or has gone.
+/// Receives change notifications, and renews the subscription when it ends, until the server refuses it or has gone.
 pub(super) async fn listen(peer: &Peer<RoleClient>, filter: SubscriptionFilter, noticed: &Notices) {
     while let Ok(mut subscription) = peer.listen(filter.clone()).await {
         // The transport has counted each notice before it arrives here.

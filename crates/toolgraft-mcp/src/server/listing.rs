@@ -18,12 +18,12 @@ use crate::transport::answer::{Entry, Unread};
 use toolgraft::Tool;
 use toolgraft::tools::{self, ToolExample};
 
-/// Largest number of pages of one list.
+/// Maximum number of pages of one list of a server; a longer list is an error.
 const MAX_PAGES: usize = 100;
 
 impl Connection {
-    /// Reads all lists of the server, with notes about skipped entries. A failed list of tools is
-    /// an error; another list that fails is only noted.
+    /// Reads the server's lists of tools, resources, resource templates and prompts, with notes about skipped entries.
+    /// A failed list of tools is an error; another list that fails is only noted.
     pub(super) async fn list(&self, name: &str) -> Result<(tools::Server, Vec<McpPrompt>, Vec<String>), String> {
         let info = self.peer.peer_info();
         let can = info.as_ref().map(|info| &info.capabilities);
@@ -65,8 +65,8 @@ impl Connection {
         Ok((server, prompts, notes))
     }
 
-    /// Reads a list that the server can do without, if it declares that it has one, and returns a note if that fails.
-    /// The time limit is lower than for the tools, so that a list that hangs does not cost them.
+    /// Reads an optional list of the server (`has` is `true` if the server declares it), and returns a note if that
+    /// fails. The time limit is lower than for the tools, so that a list that hangs does not cost them.
     async fn optional(
         &self,
         (method, has): (&str, bool),
@@ -84,8 +84,8 @@ impl Connection {
         }
     }
 
-    /// Returns all entries of a paged list. `key` is the member with the list, `name` the member
-    /// that names an entry. The answer "method not found" counts as an empty list.
+    /// Returns all entries of a paged list of the server. `key` is the member with the list, `name` the member that
+    /// names an entry. The response "method not found" counts as an empty list.
     async fn pages(
         &self,
         (key, name): (&str, &str),
@@ -116,7 +116,7 @@ impl Connection {
     }
 }
 
-/// Reads tools. Of two with the same name the first is kept.
+/// Reads the tools of a list, with notes about those that are left out. Of two with the same name the first is kept.
 fn read_tools(entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<Tool> {
     let mut seen = HashSet::new();
     let read = |entry: Value| for_models(without_broken_annotations(entry)).map(with_examples);
@@ -141,7 +141,7 @@ fn schema_is_usable(tool: &Tool) -> bool {
     tool.input_schema.as_ref().is_none_or(|schema| schema.is_object() || schema.is_boolean())
 }
 
-/// Removes hints of the wrong type: they are optional, and must not make the tool unreadable.
+/// Removes annotations (hints) of the wrong type from a tool: they are optional, and must not make the tool unreadable.
 fn without_broken_annotations(mut entry: Value) -> Value {
     if let Some(hints) = entry.get_mut("annotations") {
         match hints.as_object_mut() {
@@ -153,14 +153,14 @@ fn without_broken_annotations(mut entry: Value) -> Value {
 }
 
 /// Returns the name of a tool that only runs as a task: a plain call of it is refused
-/// (modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks, "Tool-Level
-/// Negotiation").
+/// (modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks, "Tool-Level Negotiation"). `None` for
+/// another tool.
 fn task_tool(entry: &Value) -> Option<&str> {
     let support = entry.pointer("/execution/taskSupport").and_then(Value::as_str);
     entry.get("name").and_then(Value::as_str).filter(|_| support == Some("required"))
 }
 
-/// Skips a tool that is only for the page of an MCP app, not for a model
+/// Returns the entry of a tool, or the reason to skip it if it is only for the page of an MCP app, not for a model
 /// (modelcontextprotocol.io/extensions/apps, `visibility`).
 fn for_models(entry: Value) -> Entry {
     let seen_by = entry.pointer("/_meta/ui/visibility").and_then(Value::as_array);
@@ -173,7 +173,7 @@ fn for_models(entry: Value) -> Entry {
     }
 }
 
-/// Member of a tool's `_meta` with examples of its use, each in the form of a [`ToolExample`].
+/// Key in a tool's `_meta` with examples of its use, each in the form of a [`ToolExample`].
 const EXAMPLES: &str = "toolgraft/examples";
 
 /// Sets the examples of a tool to the readable ones of its `_meta`.
@@ -187,8 +187,8 @@ fn with_examples(mut entry: Value) -> Value {
     entry
 }
 
-/// Reads entries of one kind, and notes the unreadable ones; `key` is the member that names an
-/// entry.
+/// Reads the entries of a list (`kind` names one in notes), and notes the unreadable ones; `key` is the member that
+/// names an entry.
 fn items<T: DeserializeOwned>(kind: &str, key: &str, entries: Vec<Entry>, notes: &mut Vec<String>) -> Vec<T> {
     let read = entries.into_iter().enumerate().filter_map(|(i, entry)| {
         let read = entry.and_then(|entry| {

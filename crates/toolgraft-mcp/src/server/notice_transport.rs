@@ -14,15 +14,15 @@ use serde_json::Value;
 use super::connection::Client;
 use crate::transport::wire::{WireSide, text_of};
 
-/// A transport whose messages the client knows.
+/// A transport that shows all messages to the client in the order in which they are sent and received.
 pub(super) struct NoticeTransport<T> {
     pub(super) transport: T,
-    /// Receives the changes, and keeps the log.
+    /// The client that records sent requests and handles notifications.
     pub(super) client: Client,
 }
 
 impl Client {
-    /// Reports a message to a program that wants to see it.
+    /// Reports a message to the program if it wants to see all messages.
     fn report(&self, from: WireSide, text: impl FnOnce() -> Option<String>) {
         if let Some(wire) = &self.wire
             && let Some(text) = text()
@@ -31,7 +31,8 @@ impl Client {
         }
     }
 
-    /// Takes in a notification. A log message counts even if rmcp does not know its level.
+    /// Records a notification of the server: of a changed list or a completed page, or a log message, which counts even
+    /// if rmcp does not know its level.
     fn notice(&self, notification: &ServerNotification) {
         match notification {
             ServerNotification::ToolListChangedNotification(_)

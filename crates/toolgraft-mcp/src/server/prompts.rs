@@ -13,12 +13,12 @@ use toolgraft::message::Role;
 pub struct McpPrompt {
     /// The server's name in the configuration.
     pub server: String,
-    /// Name, unique on its server.
+    /// Name of the prompt, unique on its server.
     pub name: String,
-    /// Description. Untrusted.
+    /// Description of the prompt by the server. Untrusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Its arguments, in the server's order.
+    /// The arguments of the prompt, in the server's order.
     #[serde(deserialize_with = "list_or_null")]
     pub arguments: Vec<PromptArgument>,
 }
@@ -28,25 +28,25 @@ pub struct McpPrompt {
 #[serde(default)]
 #[non_exhaustive]
 pub struct PromptArgument {
-    /// Name.
+    /// Name of the argument.
     pub name: String,
-    /// Description. Untrusted.
+    /// Description of the argument by the server. Untrusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// `true` if the prompt needs it.
+    /// `true` if the prompt requires the argument.
     pub required: bool,
 }
 
-/// A message of a prompt with its arguments filled in.
+/// A message of a server's prompt with its arguments filled in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptMessage {
-    /// The role of the message.
+    /// The role of the message's author: user or assistant.
     pub role: Role,
-    /// The text. Content of another kind is replaced by a note.
+    /// The text of the message. Content of another kind is replaced by a note.
     pub text: String,
-    /// The URI of the resource that the text is read from, so that the text is data and not the
-    /// user's.
+    /// The URI of the resource that the text is read from, so that the text is data and not the user's; `None` if the
+    /// message has its own text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<String>,
 }
@@ -55,7 +55,7 @@ fn list_or_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// Returns the messages in an answer to `prompts/get`.
+/// Returns the messages in a result of `prompts/get`; `None` if it has no array of them.
 pub(super) fn messages(result: &Value) -> Option<Vec<PromptMessage>> {
     let messages = result.get("messages")?.as_array()?;
     let message = |message: &Value| PromptMessage {

@@ -19,14 +19,14 @@ use crate::transport::answer::Answer;
 use crate::transport::message::{BREAKS_OFF, SESSION_LOST, UNREADABLE};
 use crate::transport::scan::one_line;
 
-/// Time limit for writing a cancellation.
+/// Time limit for sending the cancellation of a request.
 const CANCEL: Duration = Duration::from_millis(500);
 
-/// Time to wait for the exit of a server whose answer is truncated: it may still be running, and
-/// only have begun the next line.
+/// Time to wait for the exit of a server whose response is truncated: it may still be running, and only have begun the
+/// next line.
 const DEATH: Duration = Duration::from_secs(1);
 
-/// The reason that a request has no result.
+/// The reason that a request to a server has no result.
 ///
 /// Texts of the server or its transport are stored as strings from which the server's secrets are
 /// removed.
@@ -37,41 +37,40 @@ pub enum RequestError {
     #[error("{message} (JSON-RPC error {code}){}", data.as_ref().map(|data| format!(": {data}")).unwrap_or_default())]
     #[non_exhaustive]
     Refused {
-        /// The error code.
+        /// The JSON-RPC error code.
         code: i32,
-        /// The error message.
+        /// The message of the JSON-RPC error.
         message: String,
-        /// The error's data as text, cleaned and cut to 2,000 characters, if it adds to the
-        /// message.
+        /// The `data` of the JSON-RPC error as text, cleaned and cut to 2,000 characters; `None` if it adds nothing to
+        /// the message.
         data: Option<String>,
         /// Pages that the user has to open before the request is carried out (error -32042), as the
         /// server sent them.
         pages: Vec<Value>,
     },
-    /// The server did not answer in time, and the request was cancelled.
+    /// The server did not respond in time, and the request was cancelled.
     #[error("no answer within {}{}", seconds(*limit), noise.as_ref().map(|noise| format!("; {noise}")).unwrap_or_default())]
     #[non_exhaustive]
     TimedOut {
-        /// The time limit.
+        /// The time that the request was allowed.
         limit: Duration,
-        /// A message about output in the meantime that is not MCP.
+        /// A message about the child's standard output in the meantime that is not MCP; `None` if there was none.
         noise: Option<String>,
     },
-    /// The server has forgotten the session and did not carry out the request. The text is its
-    /// message.
+    /// The server has forgotten the session and did not carry out the request. The text is the server's message.
     #[error("the server has forgotten the session: {0}")]
     SessionLost(String),
-    /// The connection over HTTP ended before the request was sent. The text says how it ended.
+    /// The connection over HTTP ended before the request was sent. The text describes its end.
     #[error("{0}")]
     Unsent(String),
-    /// The connection is broken, or the answer is unreadable. The text says how.
+    /// The connection is broken, or the response is unreadable. The text describes the fault.
     #[error("{0}")]
     Broken(String),
 }
 
 impl RequestError {
-    /// Converts an error of a call that the server has begun to carry out, so that the call is not
-    /// made again.
+    /// Converts the error of a call that the server has begun to carry out, so that the error does not allow the call
+    /// to be sent again.
     pub(super) fn of_begun(self) -> Self {
         match self {
             lost if lost.is_undone() => RequestError::Broken(lost.to_string()),
@@ -79,19 +78,19 @@ impl RequestError {
         }
     }
 
-    /// Returns `true` if the server did not carry out the request, because the connection or
-    /// session had ended: it can be sent again over another one.
+    /// Returns `true` if the server did not carry out the request, because the connection or session had ended: the
+    /// request can be sent again over another one.
     pub(super) fn is_undone(&self) -> bool {
         matches!(self, RequestError::SessionLost(_) | RequestError::Unsent(_))
     }
 
-    /// Returns `true` if the server does not know the method.
+    /// Returns `true` if the error means that the server does not know the method of the request.
     pub fn is_unknown_method(&self) -> bool {
         matches!(self, RequestError::Refused { code, .. } if *code == ErrorCode::METHOD_NOT_FOUND.0)
     }
 }
 
-/// Formats a duration, as in `30 s` or `1.5 s`.
+/// Formats a duration in seconds, as in `30 s` or `1.5 s`.
 pub(crate) fn seconds(time: Duration) -> String {
     format!("{} s", time.as_millis() as f64 / 1000.0)
 }
@@ -106,7 +105,7 @@ impl Connection {
         Ok(Answer::new(self.answer(request, limit).await?, &self.client.hidden.in_answers))
     }
 
-    /// Waits for `coming`, unless the connection breaks first.
+    /// Waits for the future `coming`; an error if the connection breaks first.
     pub(super) async fn or_gone<T>(&self, coming: impl Future<Output = T>) -> Result<T, RequestError> {
         match self.gone.run_until_cancelled(coming).await {
             Some(came) => Ok(came),
@@ -156,9 +155,9 @@ impl Connection {
         }
     }
 
-    /// Returns the error of a request that the closed connection did not accept. A process that has
-    /// exited took the state of earlier calls with it, so the call must not be repeated in another
-    /// process without being asked for; a server over HTTP still runs.
+    /// Returns the error of a request that the closed connection did not accept. A process that has exited took the
+    /// state of earlier calls with it, so the call must not be repeated in another process without a new decision; a
+    /// server over HTTP still runs.
     async fn unsent(&self) -> RequestError {
         self.gone.cancel();
         let how = self.how_it_ended("the connection is closed").await;
@@ -169,8 +168,8 @@ impl Connection {
         RequestError::Broken(self.how_it_ended(what).await)
     }
 
-    /// Returns the error for an unreadable answer. If it is truncated because the server has
-    /// exited, the exit is part of the message.
+    /// Returns the error for an unreadable response. If it is truncated because the server has exited, the exit is part
+    /// of the message.
     async fn unreadable(&self, what: String) -> RequestError {
         let breaks_off = self.child.is_some() && what.contains(BREAKS_OFF);
         match breaks_off && tokio::time::timeout(DEATH, self.gone.cancelled()).await.is_ok() {
@@ -217,7 +216,7 @@ fn pages(error: &ErrorData) -> Option<Vec<Value>> {
     Some(wanted.cloned().unwrap_or_default())
 }
 
-/// Returns the message for the case that there is no user to open the pages.
+/// Returns the error message for a request for which the user has to open pages, if there is no user.
 fn open_first(wanted: &[Value], error: &ErrorData) -> String {
     let page = |wanted: &Value| {
         let field = |name: &str| wanted.get(name).and_then(Value::as_str).map(one_line);
@@ -233,18 +232,18 @@ fn open_first(wanted: &[Value], error: &ErrorData) -> String {
     )
 }
 
-/// A request that waits for its answer. If it is dropped before, it is cancelled at the server.
+/// A sent request that waits for its response. If it is dropped before, it is cancelled at the server.
 struct Pending<'c> {
     handle: RequestHandle<RoleClient>,
     client: &'c Client,
-    /// Notified when the answer is no longer awaited.
+    /// Notified when the deadline has passed or the connection is gone, so that the response is no longer awaited.
     over: Arc<Notify>,
     answered: bool,
 }
 
 impl Pending<'_> {
-    /// Cancels the request, and waits at most [`CANCEL`] until the cancellation is sent. Returns
-    /// the time that the request was allowed.
+    /// Cancels the request, and waits at most [`CANCEL`] until the cancellation is sent. Returns the time that the
+    /// request was allowed; `None` if its deadline is unknown.
     async fn cancel(&mut self) -> Option<Duration> {
         self.answered = true;
         let had = self.client.deadlines.remove(&self.handle.progress_token);
@@ -281,10 +280,10 @@ mod tests {
     use crate::server::notice_transport::NoticeTransport;
     use crate::server::settings::Limits;
 
-    /// A transport that answers nothing and ends when `end` is cancelled.
+    /// A transport that responds to nothing and ends when `end` is cancelled.
     struct Silent {
         end: CancellationToken,
-        /// Cancelled when it has accepted a message.
+        /// Cancelled when the transport has accepted a message.
         took: CancellationToken,
     }
 
@@ -309,8 +308,8 @@ mod tests {
         }
     }
 
-    /// Only a request that the transport never accepted may be sent again: another one may have
-    /// been carried out.
+    /// Checks that only a request that the transport never accepted may be sent again: another one may have been
+    /// carried out.
     #[tokio::test]
     async fn a_request_that_the_transport_never_got_is_unsent() {
         let minute = Duration::from_secs(60);

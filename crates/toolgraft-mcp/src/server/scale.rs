@@ -10,20 +10,21 @@ use toolgraft::Outcome;
 use toolgraft::outcome::{MEDIA_EVENT, MEDIUM_SHOWN, MODEL_MEDIA, MODEL_MEDIUM_BYTES};
 use toolgraft_raster::{Raster, dimensions};
 
-/// Longest edge, in pixels, that endpoints accept: Anthropic's API refuses more than 8,000
+/// Maximum length in pixels of an image's edge that endpoints accept: Anthropic's API refuses more than 8,000
 /// (docs.anthropic.com/en/docs/build-with-claude/vision).
 const MAX_EDGE: u32 = 8_000;
 
-/// Longer edge, in pixels, of an image that was scaled down: Anthropic's API itself scales images
-/// above it (same page).
+/// Maximum length in pixels of the longer edge of an image that was scaled down: Anthropic's API itself scales images
+/// above it (docs.anthropic.com/en/docs/build-with-claude/vision).
 const EDGE: u32 = 1_568;
 
-/// Quality of the JPEG: above 85 a file grows quickly and hardly looks better (Google's PageSpeed, "Optimize Images").
+/// Quality of the JPEG of a scaled image: above 85 a file grows quickly and hardly looks better (Google's PageSpeed,
+/// "Optimize Images").
 const QUALITY: u8 = 85;
 
-/// Adds a smaller version for the model to each image that is too large, and a line about it to the
-/// text. An image with more pixels than `max_pixels` is not decoded, nor is one before the last that a
-/// request has room for. Blocking: decoding takes processor time.
+/// Adds a smaller version for the model to each image of an outcome that is too large, and a line about it to the text.
+/// Only the last [`MODEL_MEDIA`] images, which a request has room for, are decoded, and of these only images of at most
+/// `max_pixels` pixels. Blocking: decoding takes processor time.
 pub(crate) fn scaled(mut outcome: Outcome, max_pixels: u64) -> Outcome {
     let media = outcome.events.iter().filter(|event| event.kind == MEDIA_EVENT).count();
     for (at, event) in outcome.events.iter_mut().filter(|event| event.kind == MEDIA_EVENT).enumerate() {
@@ -44,7 +45,7 @@ pub(crate) fn scaled(mut outcome: Outcome, max_pixels: u64) -> Outcome {
     outcome
 }
 
-/// Returns `true` if an image may be too large, so that `scaled` is worth its time.
+/// Returns `true` if an image of the outcome may be too large for a model, so that [`scaled`] is worth its time.
 pub(crate) fn has_large(outcome: &Outcome) -> bool {
     // An image of one colour has many pixels in few bytes, so small data is decoded as far as its
     // header.
@@ -61,12 +62,12 @@ fn decoded(data: &str) -> Option<Vec<u8>> {
     STANDARD.decode(compact).ok()
 }
 
-/// Returns the longer edge of a size in pixels; 0 if that is unknown.
+/// Returns the longer edge of an image's size in pixels; 0 if the size is unknown.
 fn edge(size: Option<(u32, u32)>) -> u32 {
     size.map_or(0, |(width, height)| width.max(height))
 }
 
-/// Returns a smaller image as a JPEG, and its size; `None` if it cannot be made.
+/// Returns an image scaled down to a JPEG, and its size in pixels; `None` if it cannot be made, or is still too large.
 fn smaller(bytes: &[u8], max_pixels: u64) -> Option<(Vec<u8>, (u32, u32))> {
     // JPEG has no transparency.
     let image = Raster::decode_to_fit(bytes, max_pixels, EDGE, EDGE)?.on_white();
@@ -118,7 +119,7 @@ mod tests {
         assert_eq!(outcome.text, "see\n[an image of 8001 by 3 pixels is shown at 1568 by 1]");
     }
 
-    /// A few kilobytes may contain any number of pixels.
+    /// Checks an image of few kilobytes: it may contain any number of pixels.
     #[test]
     fn one_of_more_pixels_than_are_decoded_is_not_shown() {
         let png = Raster::new(8_001, 20, vec![255; 8_001 * 20 * 4]).unwrap().to_png().unwrap();
@@ -129,7 +130,7 @@ mod tests {
         assert_eq!(scaled(given(&png), 8_001 * 20).images().count(), 1);
     }
 
-    /// A result of some megabytes may contain hundreds of them.
+    /// Checks a result with many images: one of some megabytes may contain hundreds of them.
     #[test]
     fn no_more_are_decoded_than_a_request_has_room_for() {
         let png = Raster::new(8_001, 3, vec![255; 8_001 * 3 * 4]).unwrap().to_png().unwrap();

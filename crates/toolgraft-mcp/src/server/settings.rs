@@ -11,23 +11,23 @@ use crate::config::ServerConfig;
 use crate::transport::wire::Wire;
 use toolgraft::budget::{Budget, MAX_PIXELS_AT_ONCE};
 
-/// Default number of concurrent calls on one server; further calls wait. It is the number of calls
-/// that a message may hold ([`parse::MAX_CALLS`](toolgraft::parse::MAX_CALLS)), so that the calls
-/// of one message never wait for each other.
+/// Default maximum number of concurrent calls on one server; further calls wait. It is the number of calls that a
+/// message may have ([`parse::MAX_CALLS`](toolgraft::parse::MAX_CALLS)), so that the calls of one message never wait
+/// for each other.
 pub const MAX_CALLS: NonZeroUsize = NonZeroUsize::new(64).expect("above zero");
 
-/// Default time limit of a call that holds however much progress its server reports.
+/// Default time limit of a tool call that holds however much progress its server reports.
 pub const MAX_CALL: Duration = Duration::from_secs(600);
 
-/// Default time limit of a server's start, and again of its listing. Output on standard error
-/// extends the start ([`MAX_START`]).
+/// Default time limit of a server's start, and again of the listing of its tools, resources and prompts. Output on
+/// standard error extends the start ([`MAX_START`]).
 pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Time limit of a start that is extended by output on standard error. It is only extended if the
-/// server sets no limit of its own.
+/// Time limit of a server's start that is extended by output on standard error. It is only extended if the server's
+/// entry sets no limit of its own.
 pub const MAX_START: Duration = Duration::from_secs(600);
 
-/// Default time limit of one call.
+/// Default time limit of one tool call without progress.
 pub const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The settings of a hub for all its servers.
@@ -40,17 +40,17 @@ pub(crate) struct Settings {
     pub(crate) start: Start,
     pub(crate) retry: Retry,
     pub(crate) answers: Answers,
-    /// Reports the events of the servers.
+    /// Channel that reports the events of the servers.
     pub(crate) states: Arc<States>,
-    /// `true` if results keep their images, audio and blobs.
+    /// `true` if outcomes get the images, audio and blobs of results as events.
     pub(crate) media: bool,
-    /// Budget of pixels that are decoded at once.
+    /// Budget of pixels of images that are decoded at once.
     pub(crate) pixels: Budget,
-    /// `true` if content for the user alone is removed from the model's text.
+    /// `true` if content of results for the user alone is removed from the text for the model.
     pub(crate) by_audience: bool,
-    /// The store of logins, if there is one.
+    /// The store of the users' logins; `None` if there is none.
     pub(crate) logins: Option<Logins>,
-    /// The receiver of all messages in both directions, if there is one.
+    /// The receiver of all MCP messages in both directions; `None` if the program wants none.
     pub(crate) wire: Option<Wire>,
 }
 
@@ -75,7 +75,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns the limits of one server. Its own settings take precedence.
+    /// Returns the time limits of one server and its number of concurrent calls. The settings of its entry take
+    /// precedence.
     pub(super) fn limits(&self, server: &ServerConfig) -> Limits {
         Limits {
             connect: server.connect_timeout.unwrap_or(self.connect_timeout),
@@ -87,18 +88,18 @@ impl Settings {
     }
 }
 
-/// The limits of one server.
+/// The time limits of one server, and its number of concurrent calls.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Time limit of start and handshake, and again of the listing.
+    /// Time limit of the server's start and handshake, and again of the listing of its tools, resources and prompts.
     pub(super) connect: Duration,
-    /// `true` if output on standard error extends the start.
+    /// `true` if output on standard error extends the server's start.
     pub(super) extends: bool,
-    /// Time limit of one call; it begins anew with each progress report.
+    /// Time limit of one tool call; it begins anew with each progress report.
     pub(super) call: Duration,
-    /// Time limit of one call regardless of progress.
+    /// Time limit of one tool call regardless of progress.
     pub(super) most: Duration,
-    /// Number of concurrent calls.
+    /// Maximum number of concurrent calls of the server's tools.
     pub(super) calls: NonZeroUsize,
 }
 
@@ -106,35 +107,36 @@ pub(super) struct Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Start {
-    /// At once; the hub waits until each server is ready or has failed.
+    /// The server is started at once; the hub waits until each server is ready or has failed.
     #[default]
     Eager,
-    /// With the first call that names it. Its tools are not known before, so they are in no prompt
-    /// until then.
+    /// The server is started with the first call that names it. Its tools are not known before, so they are in no
+    /// prompt until then.
     Lazy,
 }
 
 /// Rules for restarting a server that has exited or could not be reached.
 ///
-/// An attempt is only made when a call needs the server.
+/// A restart is only attempted when a call needs the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Retry {
-    /// Wait after the first failure; it doubles with each consecutive one.
+    /// Wait before a restart after the first failure; it doubles with each consecutive failure.
     pub first: Duration,
-    /// Longest wait.
+    /// Maximum wait before a restart, up to which it doubles.
     pub longest: Duration,
-    /// Number of consecutive failures after which attempts stop for the time `rest`; at least one.
+    /// Number of consecutive failures after which no restart is attempted for the time `rest`; at least one.
     pub failures: u32,
-    /// Time without attempts after that number of failures, and after a refusal for lack of
-    /// authorization.
+    /// Time without attempts to start the server after `failures` consecutive failures, and after a refusal for lack of
+    /// authorization that no user's login can provide.
     pub rest: Duration,
-    /// A server that ran for this time begins a new count of failures.
+    /// Time that a server must have run so that its next failure begins a new count of failures.
     pub stable: Duration,
 }
 
 impl Default for Retry {
-    /// 0.5 s to 30 s; five failures, then five minutes; stable after one minute.
+    /// Returns the default rules: waits from 0.5 s to 30 s; no attempts for five minutes after five failures; a new
+    /// count of failures after a run of one minute.
     fn default() -> Self {
         Retry {
             first: Duration::from_millis(500),
@@ -147,7 +149,7 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// Returns the wait before the next attempt after this number of consecutive failures.
+    /// Returns the wait before the next start of a server after this number of consecutive failures.
     pub(super) fn wait(&self, failures: u32) -> Duration {
         let doubled = self.first.saturating_mul(1 << failures.saturating_sub(1).min(16));
         doubled.min(self.longest)

@@ -10,16 +10,16 @@ use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::status::{ServerState, millis};
 
-/// Number of events that are queued for a reader; a slower one misses the oldest.
+/// Maximum number of events that are queued for a reader of server events; a slower reader misses the oldest.
 const WAITING: usize = 1024;
 
-/// An event of a server.
+/// An event in the life of a server, such as a new state.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ServerEvent {
     /// The server's name in the configuration.
     pub server: String,
-    /// The kind of event.
+    /// The kind of event, with its data.
     #[serde(flatten)]
     pub kind: ServerEventKind,
 }
@@ -32,45 +32,46 @@ pub enum ServerEventKind {
     /// The server has entered this state.
     #[non_exhaustive]
     State {
-        /// The state.
+        /// The new state of the server.
         state: ServerState,
-        /// The reason that it is not ready, and the remedy if one is known.
+        /// The reason that the server is not ready, and the remedy if one is known.
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
-    /// An attempt has failed, or the server has exited. The next call that needs it restarts it,
-    /// but not before this wait is over.
+    /// An attempt to start the server has failed, or the server has exited. The next call that needs it restarts it,
+    /// but not before the time `wait` is over.
     #[non_exhaustive]
     Retry {
-        /// Number of consecutive failures, including this one.
+        /// Number of consecutive failures of the server, including this one.
         failures: u32,
-        /// The wait, from now on.
+        /// Time from this event during which the server is not restarted.
         #[serde(rename = "wait_ms", serialize_with = "millis")]
         wait: Duration,
     },
-    /// The server had exited, or was restarted, and is about to be ready again.
+    /// The server had exited, or a restart was requested, and it is about to be ready again.
     #[non_exhaustive]
     Respawn {
-        /// Number of restarts, including this one.
+        /// Number of restarts of the server, including this one.
         restarts: u32,
     },
-    /// A line of standard error during the start, such as the download progress of `npx` or `uvx`.
+    /// A line of the server's standard error during its start, such as the download progress of `npx` or `uvx`.
     #[non_exhaustive]
     StartOutput {
-        /// The line, without the secrets of the entry. Otherwise unchanged and untrusted.
+        /// The text of the line, without the secrets of the server's entry. Otherwise unchanged and untrusted.
         line: String,
     },
-    /// The tools, resources and prompts were read, and are in the hub's catalog.
+    /// The tools, resources and prompts of the server were read, and are in the hub's catalog; or its tools were
+    /// switched.
     Listed,
-    /// The progress of a call, as the server reports it. Untrusted.
+    /// The progress of a tool call, as the server reports it. Untrusted.
     #[non_exhaustive]
     Progress {
-        /// The amount that is done, in a unit of the server's.
+        /// The amount of work that is done, in the server's own unit.
         progress: f64,
-        /// The total amount, in the same unit.
+        /// The total amount of work, in the unit of `progress`; `None` if it is unknown.
         #[serde(skip_serializing_if = "Option::is_none")]
         total: Option<f64>,
-        /// The current activity.
+        /// The server's text about the current activity; `None` if it sends none.
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
@@ -78,7 +79,7 @@ pub enum ServerEventKind {
 
 /// The states of all servers of a hub, and the channel to the readers.
 pub(crate) struct States {
-    /// By server: its state event, and the last line of its start.
+    /// By the server's name: its last state event, and the last line of its start output if it is being started.
     known: Mutex<BTreeMap<String, Vec<ServerEventKind>>>,
     sender: broadcast::Sender<ServerEvent>,
 }
@@ -90,7 +91,7 @@ impl Default for States {
 }
 
 impl States {
-    /// Reports a server's state if it has changed.
+    /// Reports a server's state as an event if it has changed.
     pub(super) fn state(&self, server: &str, state: ServerState, error: Option<String>) {
         let kind = ServerEventKind::State { state, error };
         let mut known = self.known();
@@ -100,14 +101,14 @@ impl States {
         }
     }
 
-    /// Reports any other event.
+    /// Reports an event of a server other than a new state.
     pub(super) fn tell(&self, server: &str, kind: ServerEventKind) {
         // The lock keeps the order for readers that begin at the same time.
         let _known = self.known();
         self.send(server, kind);
     }
 
-    /// Reports a line of a server's standard error if it is being started.
+    /// Reports a line of a server's standard error as an event if the server is being started.
     pub(super) fn start_output(&self, server: &str, line: &str) {
         let mut known = self.known();
         let Some(known) = known.get_mut(server) else { return };
@@ -119,8 +120,8 @@ impl States {
         }
     }
 
-    /// Returns the state of each server, with the last line of one that is being started, then
-    /// every later event.
+    /// Returns a stream of events: first the state of each server, with the last line of start output of one that is
+    /// being started, then every later event.
     pub(crate) fn stream(&self) -> BoxStream<'static, ServerEvent> {
         let known = self.known();
         let event =

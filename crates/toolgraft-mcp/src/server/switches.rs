@@ -7,40 +7,41 @@ use crate::config::ServerConfig;
 use toolgraft::Tool;
 use toolgraft::tools::{ACCESS_RESOURCE, Server, exact_pattern, matches};
 
-/// A tool of a server.
+/// A tool of a server, and whether it is switched on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolState {
-    /// Its name.
+    /// The name of the tool.
     pub name: String,
-    /// `true` if it is listed and can be called.
+    /// `true` if the tool is listed and can be called.
     pub on: bool,
 }
 
-/// The rules for the tools of one server: the lists of its entry, and the patterns that were switched later. The last
-/// pattern that matches a tool takes precedence over all lists.
+/// The rules that switch the tools of one server off or on: the lists of its entry, and the patterns that were switched
+/// later. The last pattern that matches a tool takes precedence over all lists.
 #[derive(Clone)]
 pub(super) struct Switches {
     entry: ServerConfig,
     switched: Vec<(String, bool)>,
 }
 
-/// Characters with a meaning in patterns.
+/// Characters with a special meaning in patterns of tool names.
 const SIGNS: [char; 5] = ['*', '?', '.', '/', '\\'];
 
 impl Switches {
-    /// Creates the rules of an entry.
+    /// Creates the rules for the tools of a server from its entry.
     pub(super) fn of(config: &ServerConfig) -> Self {
         Switches { entry: config.clone(), switched: Vec::new() }
     }
 
-    /// Returns `true` if all tools are on.
+    /// Returns `true` if there are no rules, so that all tools of the server are on.
     pub(super) fn is_empty(&self) -> bool {
         let ServerConfig { enabled_tools, disabled_tools, listed_tools, .. } = &self.entry;
         [enabled_tools, disabled_tools, listed_tools].iter().all(|list| list.is_empty()) && self.switched.is_empty()
     }
 
-    /// Switches tools by a name or a glob. Returns the pattern for them; `None` if no tool matches.
+    /// Switches tools of a server off or on by a name or a glob. Returns the pattern that matches them; `None` if no
+    /// tool matches.
     pub(super) fn switch(&mut self, server: &Server, word: &str, on: bool) -> Option<String> {
         let name = server.name.as_deref();
         let is_name = server.tools.iter().any(|tool| tool.name == word);
@@ -54,7 +55,8 @@ impl Switches {
         Some(pattern)
     }
 
-    /// Removes the tools that are off. Returns notes about the number that the user's lists remove.
+    /// Removes the tools of a server that are off. Returns notes about the tools that the entry's lists and the
+    /// switches remove.
     pub(super) fn keep(&self, server: &mut Server) -> Vec<String> {
         let mut notes = Vec::new();
         let name = server.name.clone();

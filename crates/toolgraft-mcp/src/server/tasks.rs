@@ -26,17 +26,18 @@ use super::states::ServerEventKind;
 use crate::transport::answer::Answer;
 use toolgraft::secrets::Secrets;
 
-/// Default interval between two polls of a task, and the shortest and longest that a server may
-/// set.
+/// Default interval between two polls of a task.
 const POLL: Duration = Duration::from_secs(1);
+/// Minimum interval between two polls of a task that a server can set.
 const SOONEST: Duration = Duration::from_millis(20);
+/// Maximum interval between two polls of a task that a server can set.
 const LATEST: Duration = Duration::from_secs(30);
 
-/// The last state of a task that its server reported.
+/// The state of a task, as its server last reported it.
 struct Task<'v>(&'v Value);
 
 impl<'v> Task<'v> {
-    /// Returns the task in an answer to a call; `None` if the answer is the result itself.
+    /// Returns the task in the result of a call; `None` if the result is the call's own.
     fn ticket(result: &'v Value) -> Option<Self> {
         let is_extension = result.get("resultType").and_then(Value::as_str) == Some("task");
         // A result with content is no task, whatever members it has besides.
@@ -59,12 +60,12 @@ impl<'v> Task<'v> {
     }
 }
 
-/// Returns `true` if a result is a task.
+/// Returns `true` if the result of a call is a task, whose own result has to be polled for.
 pub(super) fn is_ticket(result: &Value) -> bool {
     Task::ticket(result).is_some()
 }
 
-/// Returns a call that asks for a task which is kept for the time `lasts`.
+/// Returns a request for a tool call as a task, whose result the server keeps for the time `lasts`.
 pub(super) fn with_ticket(params: &CallToolRequestParams, lasts: Duration) -> ClientRequest {
     let mut params = serde_json::to_value(params).unwrap_or_default();
     if let Some(params) = params.as_object_mut() {
@@ -74,7 +75,7 @@ pub(super) fn with_ticket(params: &CallToolRequestParams, lasts: Duration) -> Cl
     CustomRequest::new("tools/call", Some(params)).into()
 }
 
-/// A task that waits for its end. If it is dropped before, it is cancelled at the server.
+/// A task at a server whose result is awaited. If this is dropped before the end, the task is cancelled at the server.
 struct OpenTask {
     peer: Peer<RoleClient>,
     id: String,
@@ -95,8 +96,8 @@ impl Drop for OpenTask {
 }
 
 impl Connection {
-    /// Waits at most for the time `most` for the result of this task. A task that is abandoned, by
-    /// time-out or by dropping this future, is cancelled.
+    /// Waits at most for the time `most` for the result of the task in `ticket`. A task that is abandoned, by time-out
+    /// or by dropping this future, is cancelled at the server.
     pub(super) async fn finished(&self, ticket: &Value, most: Duration) -> Result<(Value, Answer<'_>), RequestError> {
         let task = Task::ticket(ticket).ok_or_else(|| RequestError::Broken("the server named no task".to_owned()))?;
         let (id, started) = (task.id().unwrap_or_default(), Instant::now());
@@ -144,7 +145,7 @@ impl Connection {
         }
     }
 
-    /// Answers the questions of a task, each once.
+    /// Answers the requests for input of a task, each once: those whose keys are in `told` are answered already.
     async fn update(&self, id: &str, mut task: Value, told: &mut HashSet<String>) -> Result<(), RequestError> {
         if !self.client.answers.asks_somebody() {
             return Err(RequestError::Broken(ASKS.to_owned()));
@@ -169,13 +170,13 @@ impl Connection {
         }
     }
 
-    /// Returns `true` if the server's revision is earlier than 2026-07-28.
+    /// Returns `true` if the server's MCP revision is earlier than 2026-07-28, so that its handshake is `initialize`.
     pub(super) fn is_of_initialize(&self) -> bool {
         self.peer.peer_info().is_none_or(|info| info.protocol_version.has_initialize())
     }
 }
 
-/// Converts the error of a failed task, with the server's message.
+/// Converts the error of a failed task into that of a request, with the server's message.
 fn failed(task: &Value, secrets: &Secrets) -> RequestError {
     let error = &task["error"];
     let code = error.get("code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());

@@ -12,28 +12,28 @@ use super::scan::{self, value};
 use toolgraft::secrets::Secrets;
 use toolgraft::wire::mend_surrogates;
 
-/// Key of the `_meta` with the text of a list that rmcp has to parse itself.
+/// Key in the `_meta` of a result with the JSON text of a list that rmcp has to parse itself.
 pub(crate) const TEXT: &str = "toolgraft/text";
 
-/// Annotation of a schema for an argument that is also sent in an HTTP header.
+/// Annotation in a tool's schema of an argument that is also sent in an HTTP header.
 pub(crate) const IN_HEADER: &str = "x-mcp-header";
 
-/// The result of a request. Its methods return it without the server's secrets.
+/// The result of an MCP request, as JSON text. Its methods return it without the server's secrets.
 #[derive(Debug)]
 pub(crate) struct Answer<'s> {
     text: String,
     secrets: &'s Secrets,
-    /// Names of the tools that rmcp accepted, if it has checked their header annotations.
+    /// Names of the tools in the list that rmcp accepted; `None` if it has not checked their header annotations.
     accepted: Option<HashSet<String>>,
 }
 
-/// An entry of a list, or the reason that it cannot be read.
+/// An entry of a server's list, such as a tool, or the reason that it cannot be read.
 pub(crate) type Entry = Result<Value, Unread>;
 
-/// An entry that cannot be read.
+/// The entry of a server's list that cannot be read, with the reason.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unread {
-    /// The entry's name, if it is readable.
+    /// The name of the entry; `None` if it is not readable.
     pub(crate) name: Option<String>,
     pub(crate) why: String,
 }
@@ -55,8 +55,8 @@ impl<'s> Answer<'s> {
         Answer { text, secrets, accepted }
     }
 
-    /// Returns the result as a value. An `Err` names the unreadable part and its place. Numbers
-    /// that do not fit 64 bits become strings of their digits.
+    /// Returns the result as a parsed JSON value. An `Err` names the unreadable part. Numbers that exceed the range of
+    /// a 64-bit float become strings of their digits.
     pub(crate) fn value(&self) -> Result<Value, String> {
         let value = value(&self.text);
         let mut value = value.map_err(|why| format!("its answer cannot be read: {why}"))?;
@@ -64,17 +64,17 @@ impl<'s> Answer<'s> {
         Ok(value)
     }
 
-    /// Returns the whole text, with the digits of its numbers.
+    /// Returns the result as compact JSON text. Numbers keep their digits.
     pub(crate) fn shown(&self) -> String {
         self.show(&self.text)
     }
 
-    /// Returns the text of a member, with the digits of its numbers.
+    /// Returns a member of the result as compact JSON text; `None` if it is missing. Numbers keep their digits.
     pub(crate) fn shown_member(&self, name: &str) -> Option<String> {
         Some(self.show(scan::parts(&self.text)?.get(name)?))
     }
 
-    /// Returns a member as an answer of its own.
+    /// Returns a member of the result as a result of its own; `None` if it is missing.
     pub(crate) fn into_member(self, name: &str) -> Option<Self> {
         let text = scan::parts(&self.text)?.get(name)?.to_owned();
         Some(Answer { text, ..self })
@@ -85,8 +85,8 @@ impl<'s> Answer<'s> {
         scan::compact(&text, |string| self.secrets.hide(string).into_owned())
     }
 
-    /// Returns the entries of a list and the cursor of its next page. An unreadable entry does not
-    /// affect the others. `name` is the member that names an entry.
+    /// Returns the entries of the array `list` in the result, and the cursor of its next page, `None` for the last. An
+    /// unreadable entry does not affect the others. `name` is the member that names an entry.
     pub(crate) fn entries(&self, list: &str, name: &str) -> Result<(Vec<Entry>, Option<String>), String> {
         let no_list = || format!("the answer has no array {list:?}");
         let parts = scan::parts(&self.text).ok_or_else(no_list)?;

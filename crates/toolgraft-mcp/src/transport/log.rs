@@ -12,13 +12,13 @@ use serde_json::Value;
 
 use toolgraft::secrets::Secrets;
 
-/// Number of lines of a server's log that are kept; the oldest are dropped.
+/// Maximum number of lines of a server's log that are kept; the oldest are dropped.
 pub const LOG_LINES: usize = 500;
 
-/// Number of bytes of a server's log that are kept; the oldest lines are dropped.
+/// Maximum number of bytes of a server's log that are kept; the oldest lines are dropped.
 pub const LOG_BYTES: usize = 64 * 1024;
 
-/// Number of bytes of one line that are kept; the rest is cut off.
+/// Maximum number of bytes of one line of a server's log that are kept; the rest is cut off.
 const LINE_BYTES: usize = 4 * 1024;
 
 /// A line of a server's log, without the secrets of the entry. The text is untrusted and may
@@ -26,16 +26,16 @@ const LINE_BYTES: usize = 4 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LogLine {
-    /// Time of arrival; serialized in milliseconds since 1970.
+    /// Time of arrival of the line; serialized in milliseconds since 1970.
     #[serde(rename = "at_ms", serialize_with = "unix_millis", deserialize_with = "of_unix_millis")]
     pub at: SystemTime,
     /// The level of a log message, as the server wrote it; `None` for a line of standard error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<String>,
-    /// The logger's name.
+    /// The name of the server's logger; `None` if the log message names none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
-    /// The text. A log message may contain line breaks.
+    /// The text of the line. A log message may contain line breaks.
     pub text: String,
 }
 
@@ -50,11 +50,11 @@ impl LogLine {
 pub(crate) struct Log {
     secrets: Secrets,
     kept: Mutex<LogBuffer>,
-    /// Called with each line as it arrives.
+    /// Callback that is called with each line as it arrives.
     look: Option<Look>,
 }
 
-/// A callback for lines.
+/// A callback for the lines of a server's log.
 type Look = Box<dyn Fn(&LogLine) + Send + Sync>;
 
 #[derive(Default)]
@@ -64,17 +64,18 @@ struct LogBuffer {
 }
 
 impl Log {
-    /// Creates a log that hides these secrets and calls `look` with each line as it arrives.
+    /// Creates a log of a server that hides these secrets and calls `look` with each line as it arrives.
     pub(crate) fn new(secrets: Secrets, look: impl Fn(&LogLine) + Send + Sync + 'static) -> Self {
         Log { secrets, look: Some(Box::new(look)), kept: Mutex::default() }
     }
 
-    /// Returns the kept lines, the oldest first.
+    /// Returns the kept lines of the log, the oldest first.
     pub(crate) fn lines(&self) -> Vec<LogLine> {
         self.kept().lines.iter().cloned().collect()
     }
 
-    /// Adds the parameters of a `notifications/message`, and hides these further secrets.
+    /// Adds a log message with these parameters of `notifications/message`, and hides these further secrets in its
+    /// text.
     pub(crate) fn message(&self, params: &Value, secrets: &Secrets) {
         let text = |key: &str| params.get(key).and_then(Value::as_str).map(|text| short(text).to_owned());
         let said = match params.get("data").unwrap_or(&Value::Null) {
@@ -110,12 +111,12 @@ impl Log {
 /// Splits standard error into the lines of a log.
 #[derive(Debug, Default)]
 pub(crate) struct ErrorLines {
-    /// The current line, up to the limit.
+    /// The bytes of the line that has not ended yet, up to twice the limit of a line.
     begun: Vec<u8>,
 }
 
 impl ErrorLines {
-    /// Adds a piece of output.
+    /// Adds a piece of standard error; each line that it ends is added to the log.
     pub(crate) fn push(&mut self, mut piece: &[u8], log: &Log) {
         while let Some(end) = memchr::memchr(b'\n', piece) {
             self.keep(&piece[..end]);
@@ -125,7 +126,7 @@ impl ErrorLines {
         self.keep(piece);
     }
 
-    /// Ends the current line, if there is one.
+    /// Adds the line that has not ended yet to the log, if it is not blank.
     pub(crate) fn end(&mut self, log: &Log) {
         let line = String::from_utf8_lossy(&self.begun).into_owned();
         self.begun.clear();

@@ -16,31 +16,31 @@ use serde_json::Value;
 use super::scan::{self, JsonParts, one_line};
 use toolgraft::wire::mend_surrogates;
 
-/// Code of the errors that replace unreadable answers. A server that follows JSON-RPC cannot send
-/// it: nothing above zero is reserved.
+/// JSON-RPC code of the errors that replace unreadable responses. A server that follows JSON-RPC cannot send it:
+/// nothing above zero is reserved.
 pub(crate) const UNREADABLE: ErrorCode = ErrorCode(i32::MAX);
 
-/// Code of the errors for requests that a server refused because it has forgotten the session. Like
+/// JSON-RPC code of the errors for requests that a server refused because it has forgotten the session. Like
 /// [`UNREADABLE`], a server cannot send it.
 pub(crate) const SESSION_LOST: ErrorCode = ErrorCode(i32::MAX - 1);
 
-/// Returns the description of an answer that was dropped because it is longer than this number of bytes.
+/// Returns the description of a response that was dropped because it is longer than this number of bytes.
 pub(crate) fn too_long(limit: usize) -> String {
     format!("an answer of more than {} MiB, which was dropped", limit / 1024 / 1024)
 }
 
-/// Beginning of the message about an [`UNREADABLE`] answer that is truncated.
+/// Beginning of the error message about a response that is truncated.
 pub(crate) const BREAKS_OFF: &str = "a truncated answer";
 
-/// A message of a server.
+/// A JSON-RPC message from a server.
 pub(super) type Message = RxJsonRpcMessage<RoleClient>;
 
-/// A part of a server's output.
+/// A part of a server's output: a message, or text that is none.
 #[derive(Debug)]
 pub(crate) enum ParsedMessage {
-    /// A message.
+    /// A JSON-RPC message.
     Message(Box<Message>),
-    /// Output that is not usable; the text describes it.
+    /// Output that is not a usable message; the text describes it.
     Noise(String),
 }
 
@@ -50,11 +50,12 @@ impl From<Message> for ParsedMessage {
     }
 }
 
-/// JSON that is incomplete: more may follow.
+/// Error for JSON that is incomplete: more may follow.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unfinished;
 
-/// Reads all messages of a text: one, a batch, or several in a row.
+/// Reads all messages of a text into `heard`: one, a batch, or several in a row. An `Err` means that the text is the
+/// beginning of JSON.
 pub(crate) fn read(text: &str, heard: &mut VecDeque<ParsedMessage>) -> Result<(), Unfinished> {
     let before = heard.len();
     let mut rest = text.trim_ascii();
@@ -87,7 +88,7 @@ pub(crate) fn read(text: &str, heard: &mut VecDeque<ParsedMessage>) -> Result<()
     }
 }
 
-/// Reads a text after which nothing follows, so that incomplete JSON is truncated.
+/// Reads all messages of a text after which nothing follows into `heard`; incomplete JSON is truncated.
 pub(crate) fn read_whole(text: &str, heard: &mut VecDeque<ParsedMessage>) {
     if read(text, heard) == Err(Unfinished) && !broken_off(text, heard) {
         heard.push_back(noise(text));
@@ -104,7 +105,7 @@ pub(crate) fn messages(text: &str) -> impl Iterator<Item = Message> {
     })
 }
 
-/// Reads a truncated text: an answer becomes an error of its request, and of a batch the complete
+/// Reads a truncated text into `heard`: a response becomes an error for its request, and of a batch the complete
 /// messages are read. Returns `false` if nothing could be read.
 pub(crate) fn broken_off(text: &str, heard: &mut VecDeque<ParsedMessage>) -> bool {
     let before = heard.len();
@@ -115,13 +116,14 @@ pub(crate) fn broken_off(text: &str, heard: &mut VecDeque<ParsedMessage>) -> boo
     heard.len() > before
 }
 
-/// Returns the error for the beginning of an answer; `None` if it has no `id`.
+/// Returns the error that replaces a response of which only the beginning is readable; `None` if the text has no `id`
+/// or is no response.
 pub(crate) fn failed(text: &str, what: impl FnOnce() -> String) -> Option<Message> {
     let parts = scan::parts(text).filter(|parts| !parts.is_array && parts.get("method").is_none())?;
     Some(unreadable(parts.get("id").and_then(id_of)?, what()))
 }
 
-/// Number of bytes at each end of a message that is too long that are searched for its `id`.
+/// Number of bytes that are kept of each end of a message that is too long, to search them for its `id`.
 const EDGE: usize = 256;
 
 /// A message that is too long to be kept: only its first and last bytes are known.
@@ -132,7 +134,7 @@ pub(crate) struct LongMessage {
 }
 
 impl LongMessage {
-    /// Takes the next bytes.
+    /// Adds the next bytes of the message, and empties the buffer `bytes`.
     pub(crate) fn push(&mut self, bytes: &mut Vec<u8>) {
         if self.head.is_empty() {
             self.head.extend(&bytes[..EDGE.min(bytes.len())]);
@@ -142,7 +144,8 @@ impl LongMessage {
         self.tail.drain(..self.tail.len().saturating_sub(EDGE));
     }
 
-    /// Returns the `id` of an answer. It is found right after `jsonrpc` or at the very end, where servers write it.
+    /// Returns the numeric `id` of a response that is too long; `None` if it is not found right after `jsonrpc` or at
+    /// the very end, where servers write it.
     pub(crate) fn id(&self) -> Option<RequestId> {
         let compact = |bytes: &[u8]| String::from_utf8_lossy(bytes).split_whitespace().collect::<String>();
         let (head, tail) = (compact(&self.head), compact(&self.tail));
@@ -157,7 +160,7 @@ impl LongMessage {
     }
 }
 
-/// Reads the messages of a batch independently.
+/// Reads the messages of a batch into `heard`, each independently of the others.
 fn batch(parts: &JsonParts<'_>, heard: &mut VecDeque<ParsedMessage>) {
     for (_, part) in &parts.all {
         // A batch cannot contain a batch or a truncated element.
@@ -166,7 +169,7 @@ fn batch(parts: &JsonParts<'_>, heard: &mut VecDeque<ParsedMessage>) {
     }
 }
 
-/// Reads an object as far as possible, even if it does not conform to the specification.
+/// Reads a JSON object as a JSON-RPC message as far as possible, even if it does not conform to the specification.
 fn object(parts: &JsonParts<'_>) -> ParsedMessage {
     let text = parts.text;
     let ids: Vec<_> = parts.all_named("id").filter_map(id_of).collect();
@@ -201,13 +204,13 @@ fn object(parts: &JsonParts<'_>) -> ParsedMessage {
     message.into()
 }
 
-/// Reads a message that conforms to the specification and is no answer with a result: one beside other members is
-/// ambiguous.
+/// Reads a message that conforms to the specification; `None` for another, and for a response with a result: one with
+/// further members is ambiguous.
 fn strictly(text: &str) -> Option<Message> {
     serde_json::from_str(text).ok().filter(|message| !matches!(message, JsonRpcMessage::Response(_)))
 }
 
-/// Reads an error that is only wrong in other members than its message.
+/// Reads a JSON-RPC error that is only wrong in other members than its message; `None` if it has no message.
 fn refusal(id: &RequestId, error: &str) -> Option<Message> {
     let parts = scan::parts(error).filter(|parts| !parts.is_array)?;
     let message: String = serde_json::from_str(&mend_surrogates(parts.get("message")?)).ok()?;
@@ -218,7 +221,7 @@ fn refusal(id: &RequestId, error: &str) -> Option<Message> {
     Some(JsonRpcMessage::error(ErrorData::new(code, message, data), Some(id.clone())))
 }
 
-/// Reads an id. Some servers turn `1` into `1.0`.
+/// Reads the id of a message; `None` if it is no string or whole number. Some servers turn `1` into `1.0`.
 fn id_of(text: &str) -> Option<RequestId> {
     let text = mend_surrogates(text);
     let whole = || {
@@ -228,12 +231,12 @@ fn id_of(text: &str) -> Option<RequestId> {
     serde_json::from_str(&text).ok().or_else(whole)
 }
 
-/// Returns the error that replaces an unreadable answer.
+/// Returns the error that replaces an unreadable response to the request `id`; `what` describes the response.
 pub(crate) fn unreadable(id: RequestId, what: String) -> Message {
     JsonRpcMessage::error(ErrorData::new(UNREADABLE, format!("it sent {what}"), None), Some(id))
 }
 
-/// Returns the error of a request that was refused with this message because the session is lost.
+/// Returns the error for a request that the server refused with the message `why` because the session is lost.
 pub(crate) fn session_lost(id: RequestId, why: String) -> Message {
     JsonRpcMessage::error(ErrorData::new(SESSION_LOST, why, None), Some(id))
 }
@@ -246,7 +249,7 @@ pub(crate) fn noise(text: &str) -> ParsedMessage {
 mod tests {
     use super::*;
 
-    /// Reads a text and returns answers as `id: result`, errors as `id! message`.
+    /// Reads the messages of a text and returns results as `id: result`, errors as `id! message`.
     fn heard(text: &str) -> Vec<String> {
         let mut heard = VecDeque::new();
         read_whole(text, &mut heard);

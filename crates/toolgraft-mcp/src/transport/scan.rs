@@ -9,11 +9,11 @@ use std::borrow::Cow;
 use serde_json::Value;
 use toolgraft::wire::mend_surrogates;
 
-/// Number of parts that are kept, to bound the memory for a hostile message; no real list is so
-/// long.
+/// Maximum number of members or elements that are kept of one JSON value, to bound the memory for a hostile message; no
+/// real list is so long.
 const MAX_PARTS: usize = 100_000;
 
-/// A bracket, comma or colon; a string with its quotes; or a word, such as a number.
+/// Token of JSON text: a bracket, comma or colon; a string with its quotes; or a word, such as a number or `true`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Token<'t> {
     text: &'t str,
@@ -41,7 +41,7 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     })
 }
 
-/// Returns the length of a string up to its closing quote, or to the end of the text.
+/// Returns the length in bytes of a JSON string from its opening up to its closing quote, or to the end of the text.
 fn string_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 1;
@@ -54,35 +54,35 @@ fn string_length(text: &str) -> usize {
     text.len()
 }
 
-/// The direct members of an object, or the elements of an array.
+/// The direct members of a JSON object, or the elements of an array, as unparsed text.
 #[derive(Debug)]
 pub(crate) struct JsonParts<'t> {
-    /// Names with their quotes (empty in an array), and the text of the values.
+    /// Pairs of a member's name with its quotes (empty in an array) and the text of its value.
     pub(crate) all: Vec<(&'t str, &'t str)>,
     pub(crate) is_array: bool,
-    /// `true` if the closing bracket was found. If not, the last part of an object is missing, and
-    /// that of an array may be incomplete.
+    /// `true` if the closing bracket of the object or array was found. If not, the last member of an object is missing,
+    /// and the last element of an array may be incomplete.
     pub(crate) closed: bool,
-    /// The text up to and including the closing bracket.
+    /// The text of the object or array up to and including the closing bracket, or the whole text if that is missing.
     pub(crate) text: &'t str,
-    /// The text after the closing bracket.
+    /// The text after the closing bracket of the object or array.
     pub(crate) rest: &'t str,
 }
 
 impl<'t> JsonParts<'t> {
-    /// Returns the values of all members of this name.
+    /// Returns the text of the values of all members of this name, in their order.
     pub(crate) fn all_named<'p>(&'p self, name: &'p str) -> impl Iterator<Item = &'t str> + use<'t, 'p> {
         let is = move |key: &str| key.strip_prefix('"').and_then(|key| key.strip_suffix('"')) == Some(name);
         self.all.iter().filter(move |(key, _)| is(key)).map(|(_, value)| *value)
     }
 
-    /// Returns the value of a member; of several of this name, the last.
+    /// Returns the text of the value of a member; of several of this name, the last; `None` if there is none.
     pub(crate) fn get(&self, name: &str) -> Option<&'t str> {
         self.all_named(name).last()
     }
 }
 
-/// Returns the parts of an object or an array; `None` for anything else.
+/// Splits the text of a JSON object or array into its members or elements; `None` for anything else.
 pub(crate) fn parts(text: &str) -> Option<JsonParts<'_>> {
     let mut tokens = tokens(text);
     let is_array = match tokens.next()?.text {
@@ -127,8 +127,8 @@ pub(crate) fn parts(text: &str) -> Option<JsonParts<'_>> {
     Some(parts)
 }
 
-/// Returns the text without lone surrogates, and with numbers that overflow 64 bits, such as `1e400`, as strings of
-/// their digits.
+/// Returns JSON text without lone surrogates, and with numbers that overflow a 64-bit float, such as `1e400`, as
+/// strings of their digits.
 pub(crate) fn mended(text: &str) -> Cow<'_, str> {
     let text = mend_surrogates(text);
     let (mut mended, mut copied) = (String::new(), 0);
@@ -142,7 +142,7 @@ pub(crate) fn mended(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns `true` if a word is a JSON number.
+/// Returns `true` if a token of JSON text is a number.
 fn is_number(word: &str) -> bool {
     word.starts_with(|c: char| c == '-' || c.is_ascii_digit())
         && serde_json::from_str::<serde::de::IgnoredAny>(word).is_ok()
@@ -152,7 +152,7 @@ fn is_huge(number: &str) -> bool {
     number.parse::<f64>().is_ok_and(f64::is_infinite)
 }
 
-/// Parses JSON. An `Err` names the unreadable part.
+/// Parses JSON text, with overflowing numbers as strings of their digits. An `Err` names the unreadable part.
 pub(crate) fn value(text: &str) -> Result<Value, String> {
     if let Ok(value) = serde_json::from_str(text) {
         return Ok(value);
@@ -164,7 +164,8 @@ pub(crate) fn value(text: &str) -> Result<Value, String> {
     })
 }
 
-/// Returns the first word that makes the text unreadable: `NaN is no JSON`.
+/// Returns a message about the first token that makes JSON text unreadable, as in `NaN is no JSON`; `None` if there is
+/// none.
 fn culprit(text: &str) -> Option<String> {
     let is_known = |word: &str| matches!(word, "true" | "false" | "null") || is_number(word);
     let is_word = |word: &str| !word.starts_with(['"', '{', '}', '[', ']', ',', ':']);
@@ -179,8 +180,8 @@ pub(crate) fn one_line(text: &str) -> String {
     words.chars().filter(|c| !c.is_control()).take(MAX).collect()
 }
 
-/// Returns the text without white space between tokens. Strings are replaced by the result of
-/// `change`, except for member names of letters and underscores only. Numbers keep their digits.
+/// Returns JSON text without white space between tokens. Strings are replaced by the result of `change`, except for
+/// member names of letters and underscores only. Numbers keep their digits.
 pub(crate) fn compact(text: &str, change: impl Fn(&str) -> String) -> String {
     let mut compact = String::with_capacity(text.len());
     let mut tokens = tokens(text).peekable();

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::scan::{one_line, value};
 
-/// Reads the answer to `initialize`. Only the protocol version is required, so that a server is not
-/// refused for its name.
+/// Reads the result of `initialize`. Only the protocol version is required, so that a server is not refused for its
+/// name.
 pub(crate) fn initialize_result(text: &str) -> Result<InitializeResult, String> {
     let said = value(text)?;
     let version = said.get("protocolVersion").and_then(version_of);
@@ -22,15 +22,15 @@ pub(crate) fn initialize_result(text: &str) -> Result<InitializeResult, String> 
     Ok(result)
 }
 
-/// Converts the answer into rmcp's form.
+/// Converts the result of `initialize` into rmcp's form of a server's information.
 pub(crate) fn peer_info(result: InitializeResult) -> ServerPeerInfo {
     let mut info: ServerPeerInfo = result.into();
     info.server_info = info.server_info.filter(|server| !server.name.is_empty() || !server.version.is_empty());
     info
 }
 
-/// Reads the answer to `server/discover`. An `Err` has the reason, and the supported versions if ours is not one of
-/// them.
+/// Reads the result of `server/discover`. An `Err` has the reason, and the versions that the server supports if ours is
+/// not one of them.
 pub(crate) fn discovered(text: &str) -> Result<ServerPeerInfo, (String, Vec<ProtocolVersion>)> {
     const IDENTITY: &str = "io.modelcontextprotocol/serverInfo";
     let said = value(text).map_err(|why| (why, Vec::new()))?;
@@ -52,14 +52,14 @@ fn version_of(value: &Value) -> Option<ProtocolVersion> {
     serde_json::from_value(value.clone()).ok()
 }
 
-/// Returns the versions that a server names when it refuses ours (error -32022).
+/// Returns the protocol versions that a server names when it refuses ours (error -32022); empty for another error.
 pub(crate) fn supported_versions(error: &ErrorData) -> Vec<ProtocolVersion> {
     let data = error.data.as_ref().filter(|_| error.code == ErrorCode::UNSUPPORTED_PROTOCOL_VERSION);
     let named = data.and_then(|data| data.get("supported").or(data.get("supportedVersions"))).and_then(Value::as_array);
     named.into_iter().flatten().filter_map(version_of).collect()
 }
 
-/// Reads the server's name and version, as far as they are present.
+/// Reads the server's name and version from its `serverInfo`; one that is missing is empty.
 fn implementation(said: &Value) -> Implementation {
     let field = |name: &str| match said.get(name) {
         Some(Value::String(text)) => text.clone(),
@@ -69,7 +69,7 @@ fn implementation(said: &Value) -> Implementation {
     Implementation::new(field("name"), field("version"))
 }
 
-/// Reads the capabilities, without the malformed ones.
+/// Reads the server's capabilities from a result of the handshake, without the malformed ones.
 fn capabilities(said: &Value) -> ServerCapabilities {
     let Some(Value::Object(can)) = said.get("capabilities") else { return ServerCapabilities::default() };
     if let Ok(can) = serde_json::from_value(Value::Object(can.clone())) {

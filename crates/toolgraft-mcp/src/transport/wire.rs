@@ -17,46 +17,46 @@ use super::answer::TEXT;
 use super::log::{of_unix_millis, unix_millis};
 use toolgraft::secrets::Secrets;
 
-/// A message of MCP, without the secrets of the server's entry. Its serde form is a line of a log.
+/// An MCP message in either direction, without the secrets of the server's entry. Its serde form is a line of a log.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WireMessage {
-    /// Time of the message; serialized in milliseconds since 1970.
+    /// Time at which the message was sent or received; serialized in milliseconds since 1970.
     #[serde(rename = "at_ms", serialize_with = "unix_millis", deserialize_with = "of_unix_millis")]
     pub at: SystemTime,
     /// Name of the server in the configuration.
     pub server: String,
-    /// The sender.
+    /// The side of the connection that sent the message.
     pub from: WireSide,
-    /// The JSON-RPC message, on one line. A result is the original text, or a string if that is not
-    /// JSON. An unreadable answer is an error with the code 2147483647; a request over HTTP+SSE
-    /// that was refused because the session is lost has an error with the code 2147483646.
+    /// The JSON-RPC message, on one line. A result is the original text, or a string if that is not JSON. An unreadable
+    /// response is an error with the code 2147483647; a request over HTTP+SSE that was refused because the session is
+    /// lost has an error with the code 2147483646.
     pub message: Box<RawValue>,
 }
 
-/// A side of a connection.
+/// A side of a connection between this program and an MCP server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a connection has two sides")]
 pub enum WireSide {
-    /// This program.
+    /// The client: this program.
     Client,
     /// The MCP server.
     Server,
 }
 
-/// A callback for messages.
+/// A callback that receives each MCP message in either direction.
 #[derive(Clone)]
 pub(crate) struct Wire(Arc<dyn Fn(WireMessage) + Send + Sync>);
 
 impl Wire {
-    /// Creates it from a function, which is called for one message at a time, in order. The message
-    /// waits for it.
+    /// Creates the callback from a function, which is called for one message at a time, in order. The message waits for
+    /// it.
     pub(crate) fn new(look: impl Fn(WireMessage) + Send + Sync + 'static) -> Self {
         Wire(Arc::new(look))
     }
 
-    /// Reports a message of or to a server, without its secrets. Text that is not JSON is skipped.
+    /// Reports a message from or to a server, without these secrets. Text that is not JSON is skipped.
     pub(crate) fn tell(&self, (server, secrets): (&str, &Secrets), from: WireSide, text: &str) {
         if let Some(message) = line(text, secrets) {
             (self.0)(WireMessage { at: SystemTime::now(), server: server.to_owned(), from, message });
@@ -64,7 +64,7 @@ impl Wire {
     }
 }
 
-/// Returns a message on one line, without secrets; `None` if it is not JSON.
+/// Returns the JSON text of a message on one line, without secrets; `None` if it is not JSON.
 fn line(text: &str, secrets: &Secrets) -> Option<Box<RawValue>> {
     // The line breaks of a message are between its tokens.
     let line = |text: &str| RawValue::from_string(text.replace(['\n', '\r'], " ")).ok();
@@ -77,7 +77,8 @@ fn line(text: &str, secrets: &Secrets) -> Option<Box<RawValue>> {
     })
 }
 
-/// Returns a server's message as JSON. Most results are still unparsed text.
+/// Returns the JSON text of a message from a server; `None` if it cannot be serialized. Most results are still unparsed
+/// text.
 pub(crate) fn text_of(message: &RxJsonRpcMessage<RoleClient>) -> Option<String> {
     let JsonRpcMessage::Response(response) = message else { return serde_json::to_string(message).ok() };
     let result = match &response.result {

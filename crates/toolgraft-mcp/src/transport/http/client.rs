@@ -15,19 +15,19 @@ use crate::config::{ServerTrust, header_map};
 use crate::failure::Failure;
 use toolgraft::Cause;
 
-/// Time limit of a TCP and TLS connection attempt.
+/// Time limit of a TCP and TLS connection attempt to a server.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Idle time after which TCP checks whether the peer still answers.
+/// Idle time of a connection after which TCP checks whether the peer still responds.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
-/// Number of redirects that are followed, all within one origin.
+/// Maximum number of redirects that are followed, all within one origin.
 const MAX_REDIRECTS: usize = 5;
 
-/// Longest body of a refusal, in bytes.
+/// Maximum length in bytes of the body that is read of a response with an error status.
 pub(super) const MAX_REFUSAL: usize = 64 * 1024;
 
-/// The address of a server, with all that its requests need.
+/// The URL of a server, with the headers, certificates and token source that its requests need.
 #[derive(Clone, Copy)]
 pub(crate) struct HttpPlace<'a> {
     pub(crate) url: &'a str,
@@ -36,7 +36,7 @@ pub(crate) struct HttpPlace<'a> {
     pub(crate) access: &'a Arc<Access>,
 }
 
-/// The HTTP client of one server. It sends the headers of the server's entry with every request.
+/// The HTTP client for one server. It sends the headers of the server's entry with every request.
 #[derive(Clone)]
 pub(super) struct HttpClient {
     pub(super) client: reqwest::Client,
@@ -57,8 +57,8 @@ impl HttpClient {
         Ok(HttpClient { client, access: place.access.clone() })
     }
 
-    /// Sends a request with the current token. If the token is refused, the request is sent once more with
-    /// another: it was not carried out. Returns the response and the token.
+    /// Sends a request with the current access token. If the server refuses the token, the request is sent once more
+    /// with another: it was not carried out. Returns the response and the token that was sent last.
     pub(super) async fn send(
         &self,
         has_session: bool,
@@ -86,7 +86,7 @@ impl HttpClient {
         }
     }
 
-    /// Sends a request once.
+    /// Sends a request once, with the current access token; a refused token is not replaced.
     pub(super) async fn send_once(&self, request: RequestBuilder) -> Result<Response, Failure> {
         Ok(with_token(request, self.access.token().await?.as_deref()).send().await?)
     }
@@ -99,15 +99,15 @@ pub(super) fn with_token(request: RequestBuilder, token: Option<&str>) -> Reques
     }
 }
 
-/// Returns the scopes that the token lacks (`None` inside if they are not named); `None` if the
-/// refusal has another reason.
+/// Returns the scopes that the access token lacks, according to a response of status 403 (`None` inside if they are not
+/// named); `None` if the response has another reason.
 fn lacking(response: &Response) -> Option<Option<String>> {
     let challenge = bearer_challenge(response.headers()).filter(|_| response.status() == StatusCode::FORBIDDEN)?;
     let challenge = WWWAuthenticateParams::parse(&challenge, response.url());
     challenge.is_insufficient_scope().then_some(challenge.scope)
 }
 
-/// Reads a body of at most `limit` bytes; `None` if it is longer.
+/// Reads a response body of at most `limit` bytes; `None` if it is longer.
 pub(super) async fn body(mut response: Response, limit: usize) -> Result<Option<Vec<u8>>, reqwest::Error> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
@@ -119,13 +119,13 @@ pub(super) async fn body(mut response: Response, limit: usize) -> Result<Option<
     Ok(Some(body))
 }
 
-/// Returns the body of a refusal; empty if it cannot be read.
+/// Returns the body of a response with an error status as text; empty if it cannot be read or is too long.
 pub(super) async fn refusal_text(response: Response) -> String {
     let text = body(response, MAX_REFUSAL).await.ok().flatten().unwrap_or_default();
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Follows redirects within one origin only, so that no header reaches another host.
+/// Returns the policy that follows redirects within one origin only, so that no header reaches another host.
 fn same_origin() -> Policy {
     Policy::custom(|attempt| {
         let first = attempt.previous().first();

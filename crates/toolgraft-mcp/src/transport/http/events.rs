@@ -10,21 +10,21 @@ use sse_stream::{Sse, SseByteStream};
 
 use crate::transport::message::{LongMessage, Message, messages, too_long, unreadable};
 
-/// Longest event, in bytes.
+/// Maximum length of a server-sent event in bytes; a longer one is dropped.
 const MAX_EVENT: usize = 64 * 1024 * 1024;
 
-/// Type of the events that replace events that were too long; the last line of their data is the
-/// `id` of the answer, if it is known.
+/// Type of the events that replace server-sent events which were too long; the last line of their data is the `id` of
+/// the response, if it is known.
 const DROPPED: &str = "toolgraft/dropped";
 
-/// Returns `true` if the headers declare this media type, in any case.
+/// Returns `true` if the content type in the headers is this media type, in any letter case.
 pub(super) fn is_of(headers: &HeaderMap, kind: &str) -> bool {
     let said = headers.get(CONTENT_TYPE).map(|kind| kind.as_bytes()).unwrap_or_default();
     said.trim_ascii_start().get(..kind.len()).is_some_and(|said| said.eq_ignore_ascii_case(kind.as_bytes()))
 }
 
-/// Returns the messages of an event: none if it is empty, which keeps the connection open. An answer that was too long
-/// and was dropped becomes an error for its id, if that is known, or else for the request `asked`.
+/// Returns the MCP messages of a server-sent event: none if it is empty, which keeps the connection open. A response
+/// that was too long and was dropped becomes an error for its id, if that is known, or else for the request `asked`.
 pub(super) fn messages_of(event: &Sse, asked: Option<&RequestId>) -> Vec<Message> {
     let data = event.data.as_deref().unwrap_or_default().trim();
     match event.event.as_deref() {
@@ -37,7 +37,7 @@ pub(super) fn messages_of(event: &Sse, asked: Option<&RequestId>) -> Vec<Message
     }
 }
 
-/// Returns the events of a body until it ends or breaks.
+/// Returns the server-sent events of a response body until it ends or breaks.
 pub(super) fn events(response: Response) -> BoxStream<'static, Sse> {
     let lines = unfold(Some((response, EventBytes::new(MAX_EVENT))), |state| async move {
         let (mut response, mut body) = state?;
@@ -52,15 +52,15 @@ pub(super) fn events(response: Response) -> BoxStream<'static, Sse> {
     SseByteStream::new(lines.boxed()).filter_map(|event| async move { event.ok() }).boxed()
 }
 
-/// Converts bytes to text in whole lines: invalid UTF-8 becomes U+FFFD, and an event that is too
-/// long is replaced by one of type [`DROPPED`].
+/// Converts the bytes of server-sent events to text in whole lines: invalid UTF-8 becomes U+FFFD, and an event that is
+/// too long is replaced by one of type [`DROPPED`].
 struct EventBytes {
     line: Vec<u8>,
     event: usize,
     limit: usize,
-    /// The line that exceeded the limit.
+    /// The rest of the current event after it exceeded the limit; `None` if it has not.
     dropped: Option<LongMessage>,
-    /// `true` if the beginning of the current line was dropped.
+    /// `true` if the beginning of the current line was dropped because its event is too long.
     cut: bool,
 }
 
@@ -69,7 +69,7 @@ impl EventBytes {
         EventBytes { line: Vec::new(), event: 0, limit, dropped: None, cut: false }
     }
 
-    /// Adds bytes, and returns the text of the lines that are complete.
+    /// Adds received bytes, and returns the text of the lines that are complete.
     fn push(&mut self, bytes: &[u8]) -> String {
         let mut text = String::new();
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {

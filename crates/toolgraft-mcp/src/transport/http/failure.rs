@@ -8,13 +8,14 @@ use crate::failure::{Failure, FailureKind};
 use crate::transport::scan::one_line;
 
 impl Failure {
-    /// Returns the failure of a request that was answered with this status; `rest` is its phrase and the body.
+    /// Returns the failure of a request with this HTTP status in the response; `rest` is the status phrase and the
+    /// body.
     pub(super) fn of_status(code: u16, rest: &str) -> Self {
         let kind = if code == 401 { FailureKind::NeedsAuth } else { FailureKind::Other };
         Failure { message: of_status(code, rest), kind }
     }
 
-    /// Returns the failure that a transport of rmcp has reported; `None` if it is not one of HTTP.
+    /// Returns the failure that a transport of rmcp has reported; `None` if it is not a failure of HTTP.
     pub(crate) fn of(error: &DynamicTransportError) -> Option<Self> {
         let first: &(dyn std::error::Error + 'static) = error.error.as_ref();
         std::iter::successors(Some(first), |error| error.source()).find_map(|error| {
@@ -39,7 +40,8 @@ impl From<reqwest::Error> for Failure {
     }
 }
 
-/// Converts a failure into the form on which rmcp acts.
+/// Converts a failure into the error of rmcp that makes it start a new session, or go on without a stream, where that
+/// helps.
 impl From<Failure> for StreamableHttpError<Failure> {
     fn from(error: Failure) -> Self {
         match error.kind {

@@ -11,19 +11,19 @@ use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
 
 use crate::transport::message::messages;
 
-/// Phrases that occur together with "session" if it is lost.
+/// Phrases, separated by `|`, that occur together with "session" in a message if the session is lost.
 const LOST: &str = "not found|not find|no valid|not valid|invalid|unknown|unrecognized|expired|not exist|n't exist|\
     no longer|missing|required|terminated|closed|initialized|no such|lost|no active|not active|no session|no transport";
 
-/// All words of JSON-RPC errors about the session of the protocol. An error with another word may
-/// be about a tool's own session, such as "Browser session not found".
+/// All words that occur in JSON-RPC errors about the session of the protocol. An error with another word may be about a
+/// tool's own session, such as "Browser session not found".
 const PROTOCOL: &str = "a active already an and any bad been before by cannot client closed complete connection could \
     current does doesn't error exist exists expired find first for found given has have header http id in \
     initialization initialize initialized invalid is it longer lost mcp missing must no not or please provided received \
     request required send server session sessionid sessions such terminated the this transport unauthorized \
     uninitialized unknown unrecognized valid was with yet your";
 
-/// Returns `true` if the text of a refusal with this status says that the session is lost.
+/// Returns `true` if the body of a response with this error status says that the session is lost.
 pub(super) fn is_refused(status: StatusCode, text: &str) -> bool {
     match status {
         // These are about rights and load, whatever their text says of sessions.
@@ -38,13 +38,13 @@ pub(super) fn is_refused(status: StatusCode, text: &str) -> bool {
     }
 }
 
-/// Returns `true` if a JSON-RPC error says that the session is lost. The codes for wrong arguments
-/// and for failures inside a tool are about something else.
+/// Returns `true` if a JSON-RPC error says that the session is lost. Errors with the codes for wrong arguments and for
+/// failures inside a tool do not count.
 pub(super) fn is_error(error: &ErrorData) -> bool {
     matches!(error.code.0, -32600 | -32099..=-32000) && is_lost(&error.message)
 }
 
-/// Returns `true` if a text says that the session is lost, and nothing else.
+/// Returns `true` if an error message says that the session is lost, and has no word about anything else.
 pub(super) fn is_lost(message: &str) -> bool {
     let message = message.to_lowercase();
     // A session id follows a colon, is quoted, or contains digits.
@@ -65,7 +65,8 @@ fn says_so(text: &str) -> bool {
         || text.contains("session") && has_any(LOST)
 }
 
-/// The requests that may renew a session: each once, and none before there was a session.
+/// The record of requests that found the session lost: each may renew the session once, and none before there was a
+/// session.
 #[derive(Debug, Default)]
 pub(super) struct Renewals(Mutex<(bool, HashSet<RequestId>)>);
 
@@ -75,7 +76,7 @@ impl Renewals {
         self.state(|(begun, renewed)| *begun && !renewed.contains(id))
     }
 
-    /// Records whether a request found the session lost, and whether it has begun one.
+    /// Records whether the request `id` found the session lost, and whether it has begun a session.
     pub(super) fn note(&self, id: RequestId, is_lost: bool, has_begun: bool) {
         self.state(|(begun, renewed)| {
             *begun |= has_begun;

@@ -28,30 +28,31 @@ use crate::failure::Failure;
 use crate::transport::message::{Message, session_lost};
 use crate::transport::scan::one_line;
 
-/// Time limit of one POST. It can be short, since the answer arrives over the stream.
+/// Time limit of one POST of HTTP+SSE. It can be short, since the response message arrives over the event stream.
 const POST: Duration = Duration::from_secs(60);
 
 /// Time that the end of a session waits for POSTs in progress, each of which may be refused too.
 const LAST_POSTS: Duration = Duration::from_secs(1);
 
-/// A session with a server.
+/// A session with a server over legacy HTTP+SSE, as an rmcp transport.
 pub(crate) struct SseTransport {
     client: HttpClient,
     endpoint: Url,
-    /// The token with which the stream was opened.
+    /// The access token with which the event stream was opened; `None` if there is none.
     token: Option<String>,
     events: BoxStream<'static, Sse>,
-    /// Messages that were read from the last event and not yet received.
+    /// Messages that were read from the last server-sent event and not yet returned.
     heard: VecDeque<Message>,
-    /// Takes the errors of POSTs that were refused because the session is lost, `None` for one of a message without an
-    /// answer; `None` once the session is over.
+    /// Sender of the errors of POSTs that were refused because the session is lost; it sends `None` for a message that
+    /// has no response. `None` once the session is over.
     refusals: Option<UnboundedSender<Option<Message>>>,
     refused: UnboundedReceiver<Option<Message>>,
     gone: CancellationToken,
 }
 
 impl SseTransport {
-    /// Opens the stream and waits for the `endpoint` event. A stream keeps its token until it ends.
+    /// Opens the event stream of a server and waits for the `endpoint` event. A stream keeps its access token until it
+    /// ends.
     pub(crate) async fn open(place: HttpPlace<'_>) -> Result<Self, Failure> {
         let client = HttpClient::new(place)?;
         let url = Url::parse(place.url).map_err(|e| format!("not a URL ({e})"))?;
@@ -82,14 +83,14 @@ impl SseTransport {
         Err("its event stream ended before it named an endpoint".to_owned().into())
     }
 
-    /// Returns a token that is cancelled when the session is over.
+    /// Returns the cancellation token that is cancelled when the session is over.
     pub(crate) fn gone(&self) -> CancellationToken {
         self.gone.clone()
     }
 
-    /// Returns the messages of the next event of the stream, or of the next refusal, which ends the stream; answers
-    /// that have already arrived come first. `None` if the session is over and no POST is in
-    /// progress that may still be refused.
+    /// Returns the messages of the next event of the stream, or of the next refused POST, which ends the stream;
+    /// messages that have already arrived come first. `None` if the session is over and no POST is in progress that may
+    /// still be refused.
     async fn next(&mut self) -> Option<Vec<Message>> {
         if self.refusals.is_some() {
             tokio::select! {
@@ -113,7 +114,7 @@ impl SseTransport {
         self.events = futures::stream::empty().boxed();
     }
 
-    /// Refuses a message because the session is over.
+    /// Refuses a message because the session is over: a request gets an error response, another message an error.
     fn unsent(&mut self, item: &TxJsonRpcMessage<RoleClient>) -> Result<(), Failure> {
         let why = "its event stream has ended";
         match request_id(item) {
@@ -124,8 +125,8 @@ impl SseTransport {
     }
 }
 
-/// Returns the id of a request that can be sent again in another session. `initialize` cannot,
-/// since it begins one.
+/// Returns the id of a message that is a request and can be sent again in another session; else `None`. `initialize`
+/// cannot be sent again, since it begins a session.
 fn request_id(item: &TxJsonRpcMessage<RoleClient>) -> Option<RequestId> {
     match item {
         JsonRpcMessage::Request(request) if !matches!(request.request, ClientRequest::InitializeRequest(_)) => {
@@ -135,8 +136,8 @@ fn request_id(item: &TxJsonRpcMessage<RoleClient>) -> Option<RequestId> {
     }
 }
 
-/// Returns the error of a refused POST, and the server's message if the session is lost. `None` if
-/// the POST was accepted.
+/// Returns the error of a refused POST, and the server's message if it was refused because the session is lost. `None`
+/// if the POST was accepted.
 async fn refusal(response: Response) -> Option<(Failure, Option<String>)> {
     let (status, error) = (response.status(), refused(&response).err()?);
     let text = refusal_text(response).await;
@@ -205,8 +206,8 @@ fn refused(response: &Response) -> Result<(), Failure> {
     }
 }
 
-/// Resolves the URL for messages. Another origin is refused, since it would get the headers and the
-/// messages.
+/// Resolves the URL for POSTs that the `endpoint` event names. Another origin is refused, since it would get the
+/// headers and the messages.
 fn endpoint(url: &Url, named: &str) -> Result<Url, Failure> {
     let named = named.trim();
     let endpoint = url.join(named).map_err(|e| format!("its endpoint {:?} is not a URL ({e})", one_line(named)))?;

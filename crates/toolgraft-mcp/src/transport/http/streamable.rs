@@ -32,14 +32,14 @@ use crate::transport::message::{Message, messages};
 use crate::transport::scan::{self, one_line};
 use crate::transport::server_info::initialize_result;
 
-/// Longest body of an answer, in bytes.
+/// Maximum length in bytes of a response body in JSON; a longer one is dropped.
 const MAX_BODY: usize = 16 * 1024 * 1024;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION: &str = "mcp-session-id";
 
-/// The event type of rmcp, from whichever version of its crate.
+/// The type of rmcp's server-sent events, from whichever version of their crate rmcp uses.
 type RmcpEvent = <<BoxedSseResponse as Stream>::Item as Successful>::Value;
 
 trait Successful {
@@ -51,19 +51,19 @@ impl<T, E> Successful for Result<T, E> {
 }
 
 type RmcpFailure = StreamableHttpError<Failure>;
-/// Attempts to resume a broken event stream, and the wait before the first; each wait is twice the
-/// one before. rmcp would try without end.
+/// Maximum number of attempts to resume a broken event stream; rmcp would try without end.
 const RECONNECTS: usize = 4;
+/// Wait before the first attempt to resume a broken event stream; each further wait is twice the one before.
 const RECONNECT: Duration = Duration::from_millis(250);
 
-/// Time that the first call of a session waits for the stream of the server's own messages: a
-/// question that belongs to the call would be lost before it is open.
+/// Maximum time that the first call of a session waits for the event stream of the server's own messages: a request for
+/// input that belongs to the call would be lost before the stream is open.
 const STREAM: Duration = Duration::from_secs(1);
 
-/// Time that the events of an answer are watched for an error that the session is lost.
+/// Maximum time that the event stream of a response is watched for an error that the session is lost.
 const REFUSED_AT_ONCE: Duration = Duration::from_millis(200);
 
-/// Returns the transport of one server.
+/// Returns rmcp's transport of streamable HTTP to one server, with our HTTP client.
 pub(crate) fn transport(place: HttpPlace<'_>) -> Result<StreamableHttpClientTransport<StreamableClient>, String> {
     let client = StreamableClient { http: HttpClient::new(place)?, listened: Arc::default(), renewals: Arc::default() };
     let mut config = StreamableHttpClientTransportConfig::with_uri(place.url);
@@ -73,18 +73,18 @@ pub(crate) fn transport(place: HttpPlace<'_>) -> Result<StreamableHttpClientTran
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-/// The HTTP client of one server.
+/// The HTTP client of one server that rmcp's transport of streamable HTTP uses.
 #[derive(Clone)]
 pub(crate) struct StreamableClient {
     http: HttpClient,
-    /// The session whose stream is open, was refused, or did not open in time.
+    /// Id of the session whose stream of the server's own messages is open, was refused, or did not open in time.
     listened: Arc<watch::Sender<Option<Arc<str>>>>,
     renewals: Arc<Renewals>,
 }
 
 impl StreamableClient {
-    /// Waits at most [`STREAM`] until a session's stream is open or refused. rmcp opens it by
-    /// itself once the session has begun.
+    /// Waits at most [`STREAM`] until a session's stream of the server's own messages is open or refused. rmcp opens it
+    /// by itself once the session has begun.
     async fn listens(&self, session: &Arc<str>) {
         let mut listened = self.listened.subscribe();
         let is_own = |known: &Option<Arc<str>>| known.as_ref() == Some(session);
@@ -93,13 +93,13 @@ impl StreamableClient {
         }
     }
 
-    /// Ends all waits for a session's stream.
+    /// Ends all waits for the stream of a session.
     fn heard_of(&self, session: &Arc<str>) {
         self.listened.send_replace(Some(session.clone()));
     }
 
-    /// Returns a request to a target, without a token. rmcp's own token is not used, since it is the same for a
-    /// whole session.
+    /// Returns an HTTP request to a target, without an access token. rmcp's own token is not used, since it is the same
+    /// for a whole session.
     fn request(&self, method: Method, target: &Target) -> RequestBuilder {
         let request = self.http.client.request(method, target.uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
         let request = target.headers.iter().fold(request, |request, (name, value)| request.header(name, value));
@@ -110,15 +110,15 @@ impl StreamableClient {
     }
 }
 
-/// The target of a message, as rmcp names it.
+/// The target of an HTTP request as rmcp names it: URL, session id and headers.
 struct Target {
     uri: Arc<str>,
     session: Option<Arc<str>>,
     headers: HashMap<HeaderName, HeaderValue>,
 }
 
-/// Returns the events of a body, with their messages in the form that rmcp reads. `asked` is the
-/// request that the body answers.
+/// Returns the server-sent events of a response body, with their messages in the form that rmcp reads. `asked` is the
+/// request to which the body responds.
 fn rewritten(response: Response, asked: Option<HttpRequest>) -> BoxedSseResponse {
     let events = events(response).flat_map(move |event| {
         let heard = messages_of(&event, asked.as_ref().map(|asked| &asked.id));
@@ -142,8 +142,8 @@ fn rewritten(response: Response, asked: Option<HttpRequest>) -> BoxedSseResponse
     events.boxed()
 }
 
-/// Returns the failure for a busy or failing server, with the time to retry; `None` for another
-/// status.
+/// Returns the failure for a response of a busy or failing server (429 or 5xx), with the time to retry; `None` for
+/// another status.
 fn busy(response: &Response) -> Option<Failure> {
     let status = response.status();
     let after = response.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.parse::<u32>().ok());
@@ -157,15 +157,15 @@ fn too_long() -> Failure {
     format!("its answer has more than {} MiB and was dropped", MAX_BODY / 1024 / 1024).into()
 }
 
-/// Returns the failure of an answer that has another content type than MCP's.
+/// Returns the failure for a response whose content type is none of MCP's.
 fn not_mcp(response: &Response) -> Failure {
     let kind = response.headers().get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()));
     let kind = kind.as_deref().unwrap_or("none");
     format!("the answer is not MCP (content type {}): check the URL's path", one_line(kind)).into()
 }
 
-/// Returns the events of an answer, unless the first message says that the session is lost. Such an
-/// error arrives at once, so the wait for it is short.
+/// Returns the server-sent events of a response, or an error if the first message says that the session is lost. Such a
+/// message arrives at once, so the wait for it is short.
 async fn begun(mut events: BoxedSseResponse, asked: &HttpRequest) -> Result<BoxedSseResponse, Failure> {
     if !asked.may_renew {
         return Ok(events);
@@ -189,7 +189,7 @@ async fn begun(mut events: BoxedSseResponse, asked: &HttpRequest) -> Result<Boxe
     Ok(iter(first).chain(events).boxed())
 }
 
-/// Reads the answer to a request that the server accepted.
+/// Reads the response to a request that the server accepted: a JSON body or an event stream.
 async fn answered(response: Response, asked: HttpRequest) -> Result<StreamableHttpPostResponse, Failure> {
     let (headers, status) = (response.headers(), response.status());
     let session = headers.get(SESSION).and_then(|session| session.to_str().ok()).map(str::to_owned);
@@ -241,7 +241,8 @@ fn answered_id(message: &Message) -> Option<Option<&RequestId>> {
     }
 }
 
-/// Reads a refusal: the error of the body if it has one, otherwise the status.
+/// Reads a response with an error status: returns the JSON-RPC error of its body if it has one, otherwise a failure
+/// with the status.
 async fn refused(
     response: Response,
     has_session: bool,
@@ -277,7 +278,7 @@ async fn refused(
     Ok(StreamableHttpPostResponse::Json(JsonRpcMessage::error(error, Some(asked.id)), None))
 }
 
-/// Returns the phrase of a status.
+/// Returns the reason phrase of an HTTP status, such as `Not Found`.
 fn phrase(status: StatusCode) -> String {
     status.to_string().split_off(4)
 }
@@ -333,7 +334,7 @@ impl StreamableHttpClient for StreamableClient {
 }
 
 impl StreamableClient {
-    /// Sends a message and returns the answer.
+    /// Sends a message in a POST and returns the response.
     async fn post(
         &self,
         message: &ClientJsonRpcMessage,
@@ -359,7 +360,8 @@ impl StreamableClient {
         }
     }
 
-    /// Opens the stream of the server's own messages.
+    /// Opens the event stream of the server's own messages, and resumes it after the event `last_event` if there is
+    /// one.
     async fn stream(&self, target: &Target, last_event: Option<&str>) -> Result<BoxedSseResponse, Failure> {
         let request = || match last_event {
             Some(last_event) => self.request(Method::GET, target).header("last-event-id", last_event),
@@ -381,13 +383,12 @@ impl StreamableClient {
     }
 }
 
-/// A request that waits for its answer.
+/// An MCP request that was sent over HTTP and waits for its response.
 #[derive(Clone)]
 struct HttpRequest {
     id: RequestId,
     kind: RequestKind,
-    /// `true` if an answer that the session is lost starts a new session, in which the request is
-    /// sent again.
+    /// `true` if a response that the session is lost starts a new session, in which the request is sent again.
     may_renew: bool,
 }
 
@@ -396,13 +397,13 @@ enum RequestKind {
     Initialize,
     Discover,
     Tools,
-    /// A request during which the server may ask the user.
+    /// A request during which the server may ask the user for input: a tool call, a resource or a prompt.
     Call,
     Other,
 }
 
 impl HttpRequest {
-    /// Returns the request in a message; `None` for a message that has no answer.
+    /// Returns the MCP request in a message; `None` for a message that has no response.
     fn of(message: &ClientJsonRpcMessage) -> Option<Self> {
         let JsonRpcMessage::Request(request) = message else { return None };
         let kind = match &request.request {
@@ -417,9 +418,9 @@ impl HttpRequest {
         Some(HttpRequest { id: request.id.clone(), kind, may_renew: false })
     }
 
-    /// Converts a message into the form that rmcp needs: it must read the answer to `initialize`
-    /// itself, for the version in later headers, and lists of tools, for arguments that are also
-    /// sent in headers. An error without an id gets the id of this request, because it is in the request's body.
+    /// Converts a message into the form that rmcp needs: it must read the result of `initialize` itself, for the
+    /// version in later headers, and lists of tools, for arguments that are also sent in headers. An error without an
+    /// id gets the id of this request, because it is in the response to it.
     fn fitted(&self, mut message: Message) -> Message {
         if let JsonRpcMessage::Error(error) = &mut message {
             error.id.get_or_insert_with(|| self.id.clone());
@@ -451,8 +452,8 @@ impl HttpRequest {
     }
 }
 
-/// Returns the tools of a list with header annotations that rmcp can read, together with the list's
-/// text.
+/// Returns the tools of a list that have header annotations and that rmcp can read; the `_meta` contains the JSON text
+/// of the whole list.
 fn annotated(text: String) -> ListToolsResult {
     let tools = scan::parts(&text).and_then(|parts| scan::parts(parts.get("tools")?)).map(|tools| tools.all);
     let annotated = tools.iter().flatten().filter(|(_, tool)| tool.contains(IN_HEADER));

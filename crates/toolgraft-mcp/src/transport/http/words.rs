@@ -6,7 +6,8 @@ use crate::config::{is_this_machine, proxy_of};
 use crate::transport::scan::one_line;
 use toolgraft::http::{certificate_fault, proxy_fault};
 
-/// Returns the message for a status; `rest` is the text after the code: its phrase and the body.
+/// Returns the error message for an HTTP status, with a remedy; `rest` is the text after the code: its phrase and the
+/// body.
 pub(crate) fn of_status(code: u16, rest: &str) -> String {
     let rest = Some(one_line(rest)).filter(|rest| !rest.is_empty()).map(|rest| format!(" {rest}")).unwrap_or_default();
     let rest = rest.trim_end_matches([' ', ':']);
@@ -36,7 +37,7 @@ pub(crate) fn of_status(code: u16, rest: &str) -> String {
     format!("HTTP {code}{rest}: {remedy}")
 }
 
-/// Returns the message for a request that has no response, or one with an error status.
+/// Returns the error message for an HTTP request that has no response, or one with an error status.
 pub(crate) fn of_request(error: &reqwest::Error) -> String {
     if let Some(code) = error.status() {
         return of_status(code.as_u16(), "");

@@ -31,48 +31,48 @@ use crate::transport::log::{ErrorLines, Log};
 /// dropped.
 pub const STDERR_TAIL: usize = 4 * 1024;
 
-/// Time for the child to exit after its standard input is closed, and again after SIGTERM.
+/// Time for a server's process to exit after its standard input is closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Time for the rest of a group to exit after its leader has exited and SIGTERM was sent.
+/// Time for the rest of a process group to exit after its leader has exited and SIGTERM was sent.
 const GROUP_GRACE: Duration = Duration::from_millis(200);
 
 /// Time to wait for the end of standard error, and for the exit status, of a server that has
 /// exited.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Variables that every server gets, as in the MCP SDKs; those named `LC_*` are added.
+/// Names of the environment variables that every server gets, as in the MCP SDKs; those named `LC_*` are added.
 const INHERITED: &[&str] = &[
     "HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", // Windows
     "APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROCESSOR_ARCHITECTURE", "PROGRAMFILES",
     "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR",
 ];
 
-/// The facts about a child, available also after its transport was moved to rmcp.
+/// The state of a child process, available also after its transport was moved to rmcp.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ChildState {
     tail: watch::Sender<Vec<u8>>,
     exit: watch::Sender<Option<String>>,
-    /// Lines of standard output that are not MCP.
+    /// Count of the parts of the child's standard output that are not MCP, and the last of them.
     pub(crate) noise: Noise,
-    /// Cancelled when standard error has ended.
+    /// Cancelled when the child's standard error has ended.
     stderr_ended: CancellationToken,
-    /// Time of the last output on standard error.
+    /// Time of the child's last output on standard error; `None` before the first.
     pub(crate) heard: watch::Sender<Option<Instant>>,
-    /// Cancelled when the child's standard output has ended: no answer can arrive.
+    /// Cancelled when the child's standard output has ended, so that no response can arrive.
     pub(crate) gone: CancellationToken,
 }
 
 impl ChildState {
-    /// Returns how the child exited, and the end of its standard error, as a message.
+    /// Returns a message about how the child exited, with the end of its standard error, for which it waits at most
+    /// [`LAST_WORDS`].
     pub(crate) async fn last_words(&self) -> String {
         // A grandchild may keep standard error open, so the wait is limited.
         let _ = tokio::time::timeout(LAST_WORDS, self.stderr_ended.cancelled()).await;
         self.words_so_far()
     }
 
-    /// Does the same as [`last_words`](Self::last_words), but with the facts known now, without
-    /// waiting.
+    /// Returns the same message as [`last_words`](Self::last_words), but with the facts known now, without waiting.
     pub(crate) fn words_so_far(&self) -> String {
         let exit = self.exit.borrow().clone();
         let tail = String::from_utf8_lossy(&self.tail.borrow()).into_owned();
@@ -89,7 +89,7 @@ impl ChildState {
     }
 }
 
-/// Returns `true` if every server that is started gets this variable of the environment.
+/// Returns `true` if this environment variable is on the allow-list, so that every server that is started gets it.
 pub fn is_inherited(name: &OsStr, value: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
     let name = if cfg!(windows) { name.to_uppercase() } else { name.to_owned() };
@@ -98,8 +98,8 @@ pub fn is_inherited(name: &OsStr, value: &OsStr) -> bool {
     (INHERITED.contains(&name.as_str()) || name.starts_with("LC_")) && !is_function
 }
 
-/// Starts a program with the allowed part of `environment` and its own `env`. Its standard
-/// error goes to `log`.
+/// Starts the program of a server with the allowed part of `environment` and its own `env`. Its standard error goes to
+/// `log`.
 pub(crate) fn spawn(
     program: Program<'_>,
     environment: &[(OsString, OsString)],
@@ -193,8 +193,8 @@ fn spawn_error(command: &str, error: &std::io::Error) -> String {
     }
 }
 
-/// Reads standard error to its end, so that a server never blocks on it, and keeps its end for
-/// messages and for the log.
+/// Reads a child's standard error to its end, so that the server never blocks on it, and keeps the last bytes for
+/// messages and the lines for the log.
 async fn drain(mut stderr: ChildStderr, state: ChildState, log: Arc<Log>) {
     let _ended = state.stderr_ended.clone().drop_guard();
     let mut lines = ErrorLines::default();
@@ -218,13 +218,13 @@ pub(crate) struct StdioTransport {
     #[cfg(unix)]
     watcher: Option<Watcher>,
     state: ChildState,
-    /// Time at which the exit of the leader was noticed.
+    /// Time at which the exit of the process group's leader was noticed; `None` before.
     exited: Option<Instant>,
     closed: bool,
 }
 
-/// Returns the process to wait for. A job object would wait for all processes that the leader has
-/// started.
+/// Returns the leader of the child's process group, to wait for it alone. A job object would wait for all processes
+/// that the leader has started.
 fn leader(child: &mut Box<dyn ChildWrapper>) -> &mut dyn ChildWrapper {
     match cfg!(windows) {
         true => child.inner_mut(),
@@ -233,7 +233,7 @@ fn leader(child: &mut Box<dyn ChildWrapper>) -> &mut dyn ChildWrapper {
 }
 
 impl StdioTransport {
-    /// Waits for the leader and records its exit status. Returns `false` if it still runs after
+    /// Waits for the leader of the process group and records its exit status. Returns `false` if it still runs after
     /// `limit`.
     async fn ended_within(&mut self, limit: Duration) -> bool {
         match tokio::time::timeout(limit, leader(&mut self.child).wait()).await {

@@ -16,27 +16,28 @@ use crate::transport::message::{
 };
 use crate::transport::scan::{one_line, parts};
 
-/// Longest message, in bytes. A longer one is dropped, and the request that it answers fails.
+/// Maximum length in bytes of a message on a server's standard output. A longer one is dropped, and the request to
+/// which it responds fails.
 pub(super) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
 
-/// Number of bytes of incomplete output that are shown.
+/// Maximum number of bytes of the last, incomplete line that an error message shows.
 const SHOWN: usize = 256;
 
-/// The received bytes, and the state of the parser.
+/// Parser of a server's standard output: the received bytes, and the state between them.
 pub(super) struct Lines {
     buffer: Vec<u8>,
-    /// Length of the start of the buffer that is known to have no line break.
+    /// Length in bytes of the start of the buffer that is known to have no line break.
     scanned: usize,
-    /// JSON that continues in the next line.
+    /// The JSON that continues in the next line; `None` if there is none.
     open: Option<OpenJson>,
-    /// A message that is too long.
+    /// The message that is being dropped because it is too long; `None` if there is none.
     dropped: Option<LongMessage>,
     /// Messages that were read and not yet returned: a line may hold several.
     heard: VecDeque<ParsedMessage>,
     limit: usize,
 }
 
-/// JSON over several lines.
+/// The beginning of JSON that is written over several lines.
 struct OpenJson {
     text: String,
     depth: Depth,
@@ -47,19 +48,19 @@ impl Lines {
         Lines { buffer: Vec::new(), scanned: 0, open: None, dropped: None, heard: VecDeque::new(), limit }
     }
 
-    /// Returns the buffer, for appending bytes.
+    /// Returns the buffer of received bytes, for appending more.
     pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }
 
-    /// Returns the beginning of incomplete output; `None` if there is none.
+    /// Returns the beginning of an incomplete message in one line; `None` if there is none.
     pub(super) fn unfinished(&self) -> Option<String> {
         let open = self.open.as_ref().map(|open| open.text.as_str()).unwrap_or_default();
         let begun = format!("{open}{}", String::from_utf8_lossy(&self.buffer[..self.buffer.len().min(SHOWN)]));
         Some(one_line(&begun)).filter(|begun| !begun.is_empty())
     }
 
-    /// Returns the next part of the received bytes; `None` if more are needed.
+    /// Returns the next message or noise of the received bytes; `None` if more bytes are needed.
     pub(super) fn next(&mut self) -> Option<ParsedMessage> {
         loop {
             if let Some(heard) = self.heard.pop_front() {
@@ -88,7 +89,7 @@ impl Lines {
         }
     }
 
-    /// Returns the rest of the output after its end, one part per call.
+    /// Returns the next message or noise of the rest of the output after its end; `None` after the last.
     pub(super) fn last(&mut self) -> Option<ParsedMessage> {
         let rest = std::mem::take(&mut self.buffer);
         self.scanned = 0;
@@ -155,7 +156,7 @@ impl Lines {
     }
 }
 
-/// Counts open brackets outside of strings.
+/// Counter of open brackets outside of strings, to find the end of JSON.
 #[derive(Default)]
 struct Depth {
     open: usize,
@@ -189,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the parts of a text, and checks that they do not depend on how it is split.
+    /// Returns the messages and noise of a text, and checks that they do not depend on how it is split.
     fn heard(text: &[u8]) -> Vec<String> {
         let of = |size: usize| {
             let mut lines = Lines::new(1000);

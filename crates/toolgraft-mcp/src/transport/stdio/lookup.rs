@@ -12,11 +12,11 @@ use std::ffi::OsString;
 
 use super::program::Program;
 
-/// Extensions of files that a process can be started from, in the order of Windows' own `PATHEXT`.
-/// Other entries of `PATHEXT`, such as `.JS`, belong to programs that open such files.
+/// Extensions of the files that Windows can start as a process, in the order of its own `PATHEXT`. Other entries of
+/// `PATHEXT`, such as `.JS`, belong to programs that open such files.
 const STARTABLE: [&str; 4] = [".COM", ".EXE", ".BAT", ".CMD"];
 
-/// Returns the file of a server's command, or the command itself if there is none.
+/// Returns the path of the file that a server's command starts, or the command itself if no file is found.
 ///
 /// The entry's own `PATH` and `PATHEXT` take precedence over those of `environment`; the case of
 /// their names does not matter. A relative path starts at the entry's `cwd`.
@@ -48,7 +48,7 @@ fn is_relative_path(command: &str) -> bool {
     command.contains(SEPARATORS) && !command.starts_with(SEPARATORS) && !command.contains(':')
 }
 
-/// Returns the file of a command; `None` if there is none.
+/// Returns the path of the file that a command starts; `None` if there is none.
 ///
 /// - A name is looked up in the folders of `path` (separated by `;`, quoted or not) and not in the
 ///   current folder, where anybody may have placed such a file.
@@ -71,7 +71,7 @@ fn lookup(command: &str, path: &str, pathext: &str, exists: impl Fn(&str) -> boo
     folders.map(|folder| format!("{}\\{command}", folder.trim_end_matches(SEPARATORS))).find_map(|stem| found(&stem))
 }
 
-/// Returns the extensions of `pathext` that can be started; all startable ones if it has none.
+/// Returns the extensions in `pathext` that can be started, in lower case; all startable ones if it has none.
 fn endings(pathext: &str) -> Vec<String> {
     let named: Vec<String> =
         pathext.split(';').map(|ending| ending.trim().to_ascii_uppercase()).filter(|e| is_startable(e)).collect();
@@ -94,7 +94,7 @@ mod tests {
 
     const NODE: &str = r"C:\Program Files\nodejs";
 
-    /// Looks a command up in folders with these files, ignoring case like Windows.
+    /// Looks a command up in a system with these files, ignoring case like Windows.
     fn find(command: &str, pathext: &str, files: &[&str]) -> Option<String> {
         let path = format!(r#"C:\Windows\System32;"{NODE}\";;C:\uv"#);
         lookup(command, &path, pathext, |file| files.iter().any(|f| f.eq_ignore_ascii_case(file)))

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::{Instant, sleep};
 
-/// The name of the variable.
+/// Name of the environment variable that marks a server's processes.
 pub(super) const VARIABLE: &str = "TOOLGRAFT_SERVER";
 
 /// Interval between two checks for processes that were signalled.
@@ -19,8 +19,8 @@ const LOOK: Duration = Duration::from_millis(10);
 pub(super) const SIGTERM: i32 = 15;
 pub(super) const SIGKILL: i32 = 9;
 
-/// A unique environment variable for a started program. All its descendants inherit it, so that
-/// they are found and ended after the program, on Linux.
+/// A unique environment variable that marks a started program. All its descendants inherit it, so that they are found
+/// and ended after the program, on Linux.
 #[derive(Debug, Clone)]
 pub struct ProcessMark {
     name: &'static str,
@@ -28,7 +28,7 @@ pub struct ProcessMark {
 }
 
 impl ProcessMark {
-    /// Creates a mark with a value that no other mark has, in this program or another.
+    /// Creates a mark with this variable name and a value that no other mark has, in this program or another.
     pub fn new(name: &'static str) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
@@ -36,7 +36,7 @@ impl ProcessMark {
         ProcessMark { name, value }
     }
 
-    /// Returns the variable's value.
+    /// Returns the value of the mark's environment variable.
     pub fn value(&self) -> &str {
         &self.value
     }
@@ -60,13 +60,13 @@ impl ProcessMark {
         }
     }
 
-    /// Returns the variable with its value, in the form of a process's environment.
+    /// Returns the mark's variable as `NAME=VALUE`, the form in a process's environment.
     #[cfg(unix)]
     pub(super) fn variable(&self) -> String {
         format!("{}={}", self.name, self.value)
     }
 
-    /// Signals every process with the mark. Returns `false` if there is none.
+    /// Sends a signal to every process with the mark. Returns `false` if none could be signalled.
     #[cfg(target_os = "linux")]
     pub(super) fn signal(&self, signal: i32) -> bool {
         use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -104,13 +104,13 @@ impl ProcessMark {
         environment.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes())
     }
 
-    /// Always `false`: such processes cannot be found on this system.
+    /// Returns `false`: processes with the mark cannot be found on this system.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn signal(&self, _: i32) -> bool {
         false
     }
 
-    /// Always `false`: such processes cannot be found on this system.
+    /// Returns `false`: processes with the mark cannot be found on this system.
     #[cfg(not(target_os = "linux"))]
     fn lives(&self) -> bool {
         false

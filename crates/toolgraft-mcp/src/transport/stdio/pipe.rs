@@ -15,10 +15,10 @@ use super::lines::{Lines, MAX_MESSAGE};
 use crate::transport::message::ParsedMessage;
 use crate::transport::scan::one_line;
 
-/// Number of bytes that are read at once.
+/// Minimum free space in bytes of the buffer before each read of a child's standard output.
 const CHUNK: usize = 64 * 1024;
 
-/// Output on standard output that is not MCP: the number of times, and the last one.
+/// The parts of a server's standard output that are not MCP: their number, and the text of the last one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Noise(watch::Sender<(usize, String)>);
 
@@ -27,12 +27,12 @@ impl Noise {
         self.0.send_modify(|noise| *noise = (noise.0 + 1, what));
     }
 
-    /// Returns the number of times so far.
+    /// Returns the number of parts of the output that were not MCP so far.
     pub(crate) fn count(&self) -> usize {
         self.0.borrow().0
     }
 
-    /// Returns a message about it if it occurred more often than `before`.
+    /// Returns a message about the output that is not MCP; `None` if there was none after the first `before` parts.
     pub(crate) fn after(&self, before: usize) -> Option<String> {
         let noise = self.0.borrow();
         let times = match noise.0.checked_sub(before)? {
@@ -44,23 +44,23 @@ impl Noise {
     }
 }
 
-/// The child's standard input. Messages that are added during a write are written together by the
-/// next one: each write is a system call and wakes the server.
+/// A child's standard input. Messages that are added during a write are written together by the next one: each write is
+/// a system call and wakes the server.
 struct Input {
-    /// Whole lines, in the order of sending.
+    /// Whole lines that are not written yet, in the order of sending.
     waiting: Mutex<Vec<u8>>,
-    /// `None` once it was closed or has failed.
+    /// The child's standard input; `None` once it was closed or a write has failed.
     stdin: tokio::sync::Mutex<Option<Stdin>>,
 }
 
 struct Stdin {
     pipe: ChildStdin,
-    /// Number of bytes written.
+    /// Number of bytes written to the child's standard input.
     written: u64,
 }
 
 impl Stdin {
-    /// Returns the number of bytes that the server has not read yet, if the system tells it.
+    /// Returns the number of written bytes that the server has not read yet; `None` if the system does not report it.
     #[cfg(unix)]
     fn unread(&self) -> Option<u64> {
         rustix::io::ioctl_fionread(&self.pipe).ok()
@@ -85,8 +85,8 @@ impl Input {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes the waiting lines. If another task has taken them there is nothing to do: if its
-    /// write fails the pipe is closed, and all calls end with the server.
+    /// Writes the lines that wait in the buffer. If another task has removed them there is nothing to do: if its write
+    /// fails the pipe is closed, and all calls end with the server.
     async fn write(&self) -> std::io::Result<()> {
         if self.waiting().is_empty() {
             return Ok(());
@@ -117,7 +117,7 @@ impl Input {
     }
 }
 
-/// The pipes of a child.
+/// The pipes to a child's standard input and from its standard output.
 pub(crate) struct Pipe {
     input: Arc<Input>,
     stdout: ChildStdout,
@@ -134,7 +134,7 @@ impl Pipe {
         Pipe { input: Arc::new(input), stdout, lines: Lines::new(MAX_MESSAGE), noise }
     }
 
-    /// Writes one message after those that were sent before. Waits while the server does not read.
+    /// Writes one message to the child after those that were sent before. Waits while the server does not read.
     #[expect(clippy::needless_pass_by_value, reason = "as the transports of rmcp have it")]
     pub(super) fn send(
         &self,
@@ -148,8 +148,7 @@ impl Pipe {
         }
     }
 
-    /// Returns the next message; `None` after the last one. Nothing is lost if the future is
-    /// dropped.
+    /// Returns the next message of the child; `None` after the last one. Nothing is lost if the future is dropped.
     pub(super) async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         let mut ended = false;
         loop {
@@ -182,14 +181,14 @@ impl Pipe {
         stdin.is_some_and(|stdin| stdin.written > 0 && stdin.unread() == Some(stdin.written))
     }
 
-    /// Records an incomplete message as noise.
+    /// Records the beginning of an incomplete message as output that is not MCP.
     pub(crate) fn give_up(&self) {
         if let Some(begun) = self.lines.unfinished() {
             self.noise.add(format!("{begun:?}, without its end"));
         }
     }
 
-    /// Closes the server's standard input after a write in progress.
+    /// Closes the child's standard input after a write in progress.
     pub(super) async fn close(&self) {
         drop(self.input.stdin.lock().await.take());
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// The program of a server, borrowed from its entry.
+/// The command, arguments, environment variables and folder of a server's program, borrowed from its entry.
 #[derive(Clone, Copy)]
 pub(crate) struct Program<'a> {
     pub(crate) command: &'a str,

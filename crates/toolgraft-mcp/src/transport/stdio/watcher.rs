@@ -14,7 +14,8 @@ use std::process::Stdio;
 
 use tokio::process::{Child, ChildStdin, Command};
 
-/// `$1` is the marked variable. Signals of the terminal are ignored: only the pipe ends the script.
+/// Shell script of the watcher process; its argument `$1` is the environment variable, as `NAME=VALUE`, that marks the
+/// server's processes. Signals of the terminal are ignored: only the pipe ends the script.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM
 group=
@@ -46,17 +47,17 @@ done
 signal KILL "$1"
 "#;
 
-/// The search path of the script, independent of the servers' environment.
+/// `PATH` of the watcher's script, independent of the servers' environment.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin";
 
-/// A process that outlives this one for the time that ending a server takes.
+/// A shell process that ends a server's processes if this program dies before it has ended them.
 pub(super) struct Watcher {
     process: Child,
     pipe: Option<ChildStdin>,
 }
 
 impl Watcher {
-    /// Starts a watcher for the server whose processes have this variable. `None` if there is no
+    /// Starts a watcher for the server whose processes have the environment variable `marked`. `None` if there is no
     /// shell.
     pub(super) fn start(marked: &str) -> Option<Self> {
         let mut shell = Command::new("/bin/sh");
@@ -70,23 +71,23 @@ impl Watcher {
         Some(Watcher { process, pipe })
     }
 
-    /// Sends the server's process group.
+    /// Sends the id of the server's process group to the watcher.
     pub(super) fn watch(&mut self, group: u32) {
         self.tell(&group.to_string());
     }
 
-    /// Ends the watcher, because the server has ended.
+    /// Ends the watcher process, because the server has ended.
     pub(super) fn dismiss(&mut self) {
         self.tell("done");
         self.pipe = None;
     }
 
-    /// Waits until a dismissed watcher has exited.
+    /// Waits until the process of a dismissed watcher has exited.
     pub(super) async fn gone(&mut self) {
         let _ = self.process.wait().await;
     }
 
-    /// Writes a line. So few bytes always fit into the pipe, and a watcher that was killed needs
+    /// Writes a line to the watcher process. So few bytes always fit into the pipe, and a watcher that was killed needs
     /// none, so errors are ignored.
     fn tell(&self, word: &str) {
         if let Some(pipe) = &self.pipe {
