@@ -22,8 +22,8 @@ pub enum Mode {
 /// Maximum number of symbolic links that are followed before a cycle is assumed.
 const LINKS: usize = 40;
 
-/// Replaces the content of a file atomically, or creates the file. Missing parent folders are created with mode 0700. A
-/// path that is not a regular file, such as a device, is written to directly.
+/// Replaces the content of a file atomically, or creates the file. Missing parent folders are created, on Unix with
+/// mode 0700. A path that is not a regular file, such as a device, is written to directly.
 ///
 /// # Errors
 /// The file cannot be written; a regular file is unchanged then.

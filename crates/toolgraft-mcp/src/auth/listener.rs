@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(callback.get("code"), Some("c"));
     }
 
-    /// Sends a `GET` and returns the raw answer.
+    /// Sends a `GET` and returns the raw HTTP response.
     async fn reqwest_like(url: &str) -> String {
         let url = Url::parse(url).unwrap();
         let port = url.port().unwrap();

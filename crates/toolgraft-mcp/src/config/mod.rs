@@ -1,7 +1,7 @@
 //! Configuration of MCP servers: the `mcpServers` files that other clients use too.
 //!
 //! In: a file's text, or values. Out: a [`Config`] of [`ServerConfig`]s, and the secrets in them.
-//! Nothing is started here. Only [`ca`] reads a file, and only [`proxy`] reads the process's
+//! Nothing is started here. Only [`trust`] reads a file, and only [`proxy`] reads the process's
 //! environment.
 //!
 //! A file is JSON with comments and trailing commas. Unknown keys are ignored; those that look like

@@ -84,7 +84,7 @@ pub enum TransportConfig {
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OAuthConfig {
-    /// The grant: whether a user or the program logs in.
+    /// The OAuth grant: a user logs in, or the program by itself.
     pub grant_type: GrantType,
     /// The id of an OAuth client that the authorization server knows. A URL is the address of a metadata document, and
     /// is used if the authorization server reads such documents. Without an id, a client is registered at each login.
@@ -119,7 +119,7 @@ impl fmt::Debug for OAuthConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum HttpTransport {
-    /// Streamable HTTP, or legacy HTTP+SSE if the server does not support it.
+    /// Streamable HTTP, or legacy HTTP+SSE if the server does not support the former.
     #[default]
     Any,
     /// Only streamable HTTP.

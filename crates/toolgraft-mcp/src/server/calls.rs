@@ -21,7 +21,7 @@ use super::{content, prompts};
 use crate::transport::answer::Answer;
 use toolgraft::spans::{self, Span};
 
-/// Maximum number of times that one request is sent because the server answers it with a request for input.
+/// Maximum number of times that one request is sent if the server answers it with requests for input.
 const MAX_ROUNDS: usize = 10;
 
 /// Maximum wait for a server's notification that the user has completed a page, before the call is sent again for the

@@ -44,16 +44,16 @@ pub(super) struct Client {
     /// Ids of the requests that were passed to the transport and wait for their responses. rmcp queues requests before
     /// that: those that are still queued when the connection ends are dropped, and the server never gets them.
     pub(super) sent: watch::Sender<HashSet<RequestId>>,
-    /// Counts the server's notifications that its lists have changed.
+    /// Counter of the server's notifications that its lists have changed.
     pub(super) noticed: Arc<Notices>,
     /// The server's name, for questions to the user and for events.
     pub(super) server: String,
     pub(super) answers: Answers,
-    /// Receives the progress events of the server's calls.
+    /// Channel for server events, which gets the progress of the server's calls.
     pub(super) states: Arc<States>,
     /// The log of the server: its log messages and its standard error.
     pub(super) log: Arc<Log>,
-    /// Receives all MCP messages in both directions; `None` if the program wants none.
+    /// Receiver of all MCP messages in both directions; `None` if the program wants none.
     pub(super) wire: Option<Wire>,
     pub(super) hidden: ServerSecrets,
 }

@@ -2,7 +2,7 @@
 
 use tokio::sync::watch;
 
-/// A counter of which tasks can wait until it is zero or above zero.
+/// A counter; tasks can wait until it is zero, or until it is above zero.
 #[derive(Default)]
 pub(super) struct Count(watch::Sender<usize>);
 

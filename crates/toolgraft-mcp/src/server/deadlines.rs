@@ -19,7 +19,7 @@ use super::count::Count;
 #[derive(Default)]
 pub(super) struct Deadlines {
     requests: Mutex<Requests>,
-    /// Wakes the watching task when a deadline is earlier than its next check, and when the clock resumes.
+    /// Signal that wakes the watching task when a deadline is earlier than its next check, and when the clock resumes.
     sooner: Notify,
     /// Number of calls in progress, during which the server may ask for input.
     pub(super) calls: Count,

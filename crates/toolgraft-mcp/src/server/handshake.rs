@@ -42,11 +42,11 @@ const HURRY: Duration = Duration::from_secs(3);
 /// The requests that a handshake sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Methods {
-    /// `server/discover` alone.
+    /// Only the request `server/discover`.
     Discover,
-    /// `initialize` alone.
+    /// Only the request `initialize`.
     Initialize,
-    /// `server/discover`, and `initialize` if it is refused or not answered soon.
+    /// Both requests: `server/discover`, and `initialize` if the first is refused or not answered soon.
     Both,
     /// No request: an earlier attempt over the same transport has sent them.
     AlreadySent,

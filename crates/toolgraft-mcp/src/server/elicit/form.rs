@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 
 use toolgraft::validate::OutputSchema;
 
-/// The fields that a server asks for, in its order.
+/// A form with which a server asks the user for input.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Form {
-    /// The fields, in the server's order.
+    /// The fields of the form, in the server's order.
     pub fields: Vec<FormField>,
 }
 
@@ -20,52 +20,53 @@ pub struct Form {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FormField {
-    /// The key in the answer.
+    /// The key of the field in the answer to the form.
     pub name: String,
     /// A label to show instead of the name or value; `None` if the server sent none.
     pub title: Option<String>,
-    /// An explanation to show.
+    /// An explanation of the field to show; `None` if the server sent none.
     pub description: Option<String>,
-    /// `true` if the answer must have the field.
+    /// `true` if the answer to the form must have the field.
     pub required: bool,
-    /// The type of the value.
+    /// The type of the field's value.
     pub kind: FieldKind,
-    /// The JSON Schema of the value, which has its limits and its format.
+    /// The JSON Schema of the field's value, with its limits and its format.
     pub schema: Value,
-    /// The value that the server proposes.
+    /// The value that the server proposes for the field; `None` if it proposes none, or one that does not fit the
+    /// field.
     pub default: Option<Value>,
 }
 
-/// The type of a field's value.
+/// The type of the value of a form's field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldKind {
-    /// A text.
+    /// A string.
     Text,
-    /// A number.
+    /// A number, with or without a fraction.
     Number,
     /// A whole number.
     Integer,
-    /// Yes or no.
+    /// A boolean, asked as yes or no.
     Boolean,
-    /// One choice of a list.
+    /// One value of a list of choices.
     Choice(Vec<FieldChoice>),
-    /// Several choices of a list.
+    /// Any number of values of a list of choices.
     Choices(Vec<FieldChoice>),
 }
 
-/// One choice of a field.
+/// A value that the user can choose for a field of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldChoice {
-    /// The value in the answer.
+    /// The value that the answer to the form contains if the user chooses it.
     pub value: String,
     /// A label to show instead of the name or value; `None` if the server sent none.
     pub title: Option<String>,
 }
 
 impl FieldKind {
-    /// Returns the choices; empty if the field has none.
+    /// Returns the choices of a field; empty if the field has another type.
     pub fn choices(&self) -> &[FieldChoice] {
         match self {
             FieldKind::Choice(choices) | FieldKind::Choices(choices) => choices,
@@ -82,7 +83,8 @@ impl FieldKind {
 }
 
 impl Form {
-    /// Reads the schema of a form. An `Err` names the part that a form cannot have.
+    /// Reads a form from the JSON Schema that a server sends. An `Err` names the field of a type that a form cannot
+    /// have.
     pub(super) fn read(schema: &Value) -> Result<Form, String> {
         let fields = schema.get("properties").and_then(Value::as_object);
         let fields = fields.ok_or("its schema has no object \"properties\"")?;
@@ -95,7 +97,8 @@ impl Form {
         Ok(Form { fields: fields.iter().map(field).collect::<Result<_, _>>()? })
     }
 
-    /// Returns an answer with its values in the types of the fields. An `Err` names the field that does not fit.
+    /// Checks the user's answer to a form, and returns it with its values converted to the types of the fields. An
+    /// `Err` names the field that does not fit.
     pub(super) fn check(&self, content: Map<String, Value>) -> Result<Value, FieldError> {
         let properties: Map<String, Value> =
             self.fields.iter().map(|field| (field.name.clone(), field.schema.clone())).collect();
@@ -139,7 +142,7 @@ fn kind(schema: &Value) -> Option<FieldKind> {
     }
 }
 
-/// Returns the type, without the `null` of an optional field.
+/// Returns the type in a field's schema, without the `null` of an optional field; `None` if it names several.
 fn type_of(schema: &Value) -> Option<&str> {
     match schema.get("type")? {
         Value::String(one) => Some(one),
@@ -152,7 +155,7 @@ fn type_of(schema: &Value) -> Option<&str> {
     }
 }
 
-/// Returns the schema next to the `null` of an optional field.
+/// Returns the schema beside `null` in the `anyOf` of an optional field; `None` if the schema has another form.
 fn beside_null(schema: &Value) -> Option<&Value> {
     let all = schema.get("anyOf")?.as_array()?;
     match all.as_slice() {
@@ -161,7 +164,8 @@ fn beside_null(schema: &Value) -> Option<&Value> {
     }
 }
 
-/// Returns the choices of a field: `enum`, with optional `enumNames`, or constants with titles.
+/// Returns the choices of a field's schema: the values of `enum`, with optional `enumNames`, or the constants of
+/// `oneOf` or `anyOf` with titles; `None` if it has none.
 fn choices(schema: &Value) -> Option<Vec<FieldChoice>> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {
@@ -175,12 +179,12 @@ fn choices(schema: &Value) -> Option<Vec<FieldChoice>> {
     values.iter().map(choice).collect()
 }
 
-/// The reason that a value does not fit a field, as a message for the user who typed it.
+/// The reason that a value does not fit a field of a form, as a message for the user who typed it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct FieldError(pub(super) String);
 
-/// Returns a value in the types of a schema, whose formats count.
+/// Checks a value against a JSON Schema, formats included, and returns it converted to the schema's types.
 pub(super) fn fitted(schema: Value, value: &Value) -> Result<Value, FieldError> {
     let schema = OutputSchema::with_formats(schema).map_err(|error| FieldError(error.to_string()))?;
     let checked = schema.check(value, "").map_err(|mismatch| FieldError(mismatch.message))?;
