@@ -57,7 +57,8 @@ pub fn replace(path: &Path, bytes: &[u8], mode: Mode) -> io::Result<()> {
 /// # Errors
 /// The path exists, or the file cannot be written.
 pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    private(OpenOptions::new().write(true).create_new(true)).open(path)?.write_all(bytes)
+    let mut file = private(OpenOptions::new().write(true).create_new(true)).open(path)?;
+    file.write_all(bytes).inspect_err(|_| drop(fs::remove_file(path)))
 }
 
 /// Opens a file for appending, and creates it if necessary. On Unix its mode becomes 0600: only the owner can read it.
