@@ -27,13 +27,13 @@ use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::{fence_chars, fence_run, think_close};
 use crate::parse::marks::head::ends;
 
-/// Why a value is none that goes on after its last bracket.
+/// Message for a value whose text continues after its last bracket.
 const GOES_ON: &str = "a closing bracket comes too early: what follows the last one belongs inside";
 
-/// Why a call has none that a further object follows.
+/// Message for a call in which a further object follows the arguments.
 pub(crate) const TWO_OBJECTS: &str = "a further object follows the arguments: one object holds them all";
 
-/// Why one is none whose members may belong elsewhere.
+/// Message for a value in which a comma is missing and a bracket is surplus, so that its members are ambiguous.
 const SURPLUS: &str = "a comma is missing, and a bracket too many follows: which members belong where is not certain";
 
 /// The delimiters that may be around the JSON.
@@ -41,53 +41,53 @@ const SURPLUS: &str = "a comma is missing, and a bracket too many follows: which
 pub(crate) enum Around {
     #[default]
     Nothing,
-    /// One code fence, up to its closing characters. Where it is `expected`, it is no repair.
+    /// One code fence, up to its closing characters; if it is `expected`, it counts as no repair.
     Fence { expected: bool },
-    /// Code fences and CDATA sections, also in each other: what models put into XML.
+    /// Code fences and CDATA sections, also nested, as models write them into XML.
     Layers,
 }
 
-/// The text before the value.
+/// A delimiter that was matched before a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JsonLead {
-    /// An opening delimiter around it: so many bytes.
+    /// An opening delimiter around the value, with its length in bytes.
     Around(usize),
-    /// The call's own closer, so many bytes: there is no value.
+    /// The call's own closer, with its length in bytes: there is no value.
     Closer(usize),
 }
 
-/// JSON in an open call.
+/// Reader of a JSON value in an open call.
 #[derive(Debug, Default)]
 pub(crate) struct CallJson {
     pub(crate) start: u64,
     pub(crate) cursor: u64,
     reader: JsonReader,
-    /// The call's closer, as it comes right after the JSON; empty where nothing closes it.
+    /// Closer of the call, which comes right after the JSON; empty if nothing closes the call.
     pub(crate) closer: Cow<'static, str>,
     max_depth: usize,
     around: Around,
-    /// The delimiter around it that was opened and not closed.
+    /// Name of the delimiter around the value that was opened and not closed.
     pub(crate) opened: Option<&'static str>,
     has_fence: bool,
     has_cdata: bool,
-    /// The position where the strict lexer stopped: its text up to here is a JSON prefix.
+    /// Offset at which the strict lexer stopped: the text before it is a prefix of valid JSON.
     pub(crate) fault: Option<u64>,
-    /// A raw line break is in a string.
+    /// `true` if a string contains a raw line break.
     has_broken_string: bool,
-    /// It is nested past the limit.
+    /// `true` if the value is nested deeper than the limit.
     pub(crate) too_deep: bool,
-    /// A lexer saw the value's end: its brackets are balanced.
+    /// Offset of the value's end, once a lexer has read it: its brackets are balanced.
     pub(crate) end: Option<u64>,
-    /// The part that is emitted: its start, and its end once that is known.
+    /// Start of the text that is emitted as a preview, and its end once that is known.
     pub(crate) shown: Option<(u64, Option<u64>)>,
-    /// The text up to here was emitted.
+    /// Offset up to which the text was emitted as a preview.
     previewed: u64,
-    /// A closing tag inside the string that is being read, or what may become
-    /// one: if the string never ends, the call may have ended there.
+    /// Offset of a closing tag, or of what may become one, in the string that is being read: if the string never ends,
+    /// the call may have ended there.
     guard: Option<u64>,
-    /// Strings were searched for the guard up to here.
+    /// Offset up to which strings were searched for closing tags.
     guarded: u64,
-    /// The text that follows the value.
+    /// Classification of the text that follows the value.
     pub(crate) trailing: Trailing,
 }
 
@@ -104,15 +104,14 @@ impl Default for JsonReader {
 }
 
 impl CallJson {
-    /// Arguments, emitted as they come, in a call that `closer` ends. What may
-    /// be around them begins at `at`.
+    /// Creates a reader of arguments that are emitted as they arrive, in a call that `closer` ends. Delimiters around
+    /// them may begin at `at`.
     pub(crate) fn arguments(at: u64, max_depth: usize, around: Around, closer: impl Into<Cow<'static, str>>) -> Self {
         CallJson { around, closer: closer.into(), ..CallJson::with(Lexer::new(max_depth), at, max_depth) }
     }
 
-    /// An object whose outermost members matter; it does not count as the depth
-    /// of the arguments among them. Nothing of it is reported before
-    /// its `shown` part is set.
+    /// Creates a reader of an object whose outermost members matter; it does not count in the nesting depth of the
+    /// arguments among them. Nothing is emitted before its `shown` part is set.
     pub(crate) fn members(at: u64, max_depth: usize, closer: &'static str) -> Self {
         CallJson { closer: closer.into(), ..CallJson::with(Lexer::of_members(max_depth + 1), at, max_depth) }
     }
@@ -122,8 +121,8 @@ impl CallJson {
         CallJson { start: at, cursor: at, reader, max_depth, previewed: at, guarded: at, ..CallJson::default() }
     }
 
-    /// Matches what may be before the value at the start of `rest`; `own` is the call's closer there. `No`: the value
-    /// begins.
+    /// Matches a delimiter around the value at the start of `rest`, or the call's closer, whose match is `own`. `No`:
+    /// the value begins.
     pub(crate) fn lead(
         &mut self,
         rest: &str,
@@ -166,14 +165,13 @@ impl CallJson {
         }
     }
 
-    /// The value begins at `at`, all of which is shown.
+    /// Starts to read the value at offset `at`; all of it is emitted as a preview.
     pub(crate) fn begin(&mut self, at: u64) {
         (self.start, self.cursor, self.previewed, self.guarded) = (at, at, at, at);
         self.shown = Some((at, None));
     }
 
-    /// After the value: whether `rest` begins with the end of what is around
-    /// it; yields its length.
+    /// Matches the closing delimiter around the value at the start of `rest`, after the value; returns its length.
     pub(crate) fn unwrap(&mut self, rest: &str, more: bool) -> Match<usize> {
         match self.around {
             Around::Nothing => Err(No),
@@ -190,18 +188,18 @@ impl CallJson {
         }
     }
 
-    /// Returns the closers that the value lacks at the window's end.
+    /// Returns the closing quotes and brackets that the value lacks at the window's end; empty if it has ended.
     pub(crate) fn missing(&self, window: &Window<'_>) -> String {
         let is_begun = self.end.is_none() && self.start >= window.base;
         if is_begun { unclosed(window.from(self.start)) } else { String::new() }
     }
 
-    /// Returns `true` if the one code fence around it is open.
+    /// Returns `true` if the single code fence around the value is open.
     pub(crate) fn is_fence_open(&self) -> bool {
         self.has_fence && self.opened.is_some() && self.around != Around::Layers
     }
 
-    /// Emits what is known to be good of the part that is shown.
+    /// Emits the text of the shown part that is certain to be valid, and was not emitted yet.
     pub(crate) fn preview(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
         let Some((start, end)) = self.shown else { return };
         let (from, safe) = (self.previewed.max(start), self.safe());
@@ -212,7 +210,7 @@ impl CallJson {
         }
     }
 
-    /// Up to where the text may be emitted as a preview.
+    /// Returns the offset up to which the text may be emitted as a preview.
     fn safe(&self) -> u64 {
         match &self.reader {
             JsonReader::Strict(lexer) => lexer.safe(self.cursor).min(self.guard.unwrap_or(u64::MAX)),
@@ -220,7 +218,8 @@ impl CallJson {
         }
     }
 
-    /// Returns `true` if all up to `at` was read and emitted, and what comes is shown.
+    /// Returns `true` if all bytes up to `at` were read and emitted, and the following ones may be emitted as they
+    /// arrive.
     pub(crate) fn is_settled(&self, at: u64) -> bool {
         let is_shown = self.previewed == at && matches!(self.shown, Some((_, None)));
         // After a fault, before a comma's next token and in what may be a closing tag, text must not be
@@ -228,9 +227,8 @@ impl CallJson {
         is_shown && matches!(&self.reader, JsonReader::Strict(_)) && self.cursor == at && self.safe() == at
     }
 
-    /// Reads a chunk at `at` in which no closing tag begins, if all of it may be emitted
-    /// and nothing in it is to be reported: whether it ends inside a string. Otherwise nothing
-    /// was read.
+    /// Reads a chunk at offset `at`, in which no closing tag begins, if all of it may be emitted and it completes
+    /// nothing. Returns `true` if it ends inside a string; `None` if nothing was read.
     pub(crate) fn lex_chunk(&mut self, at: u64, chunk: &[u8]) -> Option<bool> {
         let JsonReader::Strict(lexer) = &mut self.reader else { return None };
         let (mut ahead, mut cursor) = (lexer.clone(), at);
@@ -242,12 +240,12 @@ impl CallJson {
         Some(self.in_string())
     }
 
-    /// Returns `true` if the text is inside a string and outside escapes.
+    /// Returns `true` if the cursor is inside a string and outside escapes.
     pub(crate) fn in_string(&self) -> bool {
         matches!(&self.reader, JsonReader::Strict(lexer) if lexer.in_plain_string())
     }
 
-    /// Goes on after text up to `at`, which was emitted and in which no closing tag begins.
+    /// Advances to `at`, past text that was emitted and in which no closing tag begins.
     pub(crate) fn skip_to(&mut self, at: u64) {
         self.previewed = at;
         self.cursor = at;
@@ -255,13 +253,13 @@ impl CallJson {
         self.guard = None;
     }
 
-    /// Returns `true` if a damaged text was left at a line's start.
+    /// Returns `true` if the tolerant lexer stopped at a line's start.
     pub(crate) fn at_line_start(&self) -> bool {
         matches!(&self.reader, JsonReader::Loose(loose) if loose.line_start)
     }
 
-    /// Reads on in a value that is shown as a whole once the tool of the `call` is known. What a closer
-    /// cut short is read into `call` as far as it can be, so that its fault is known at once.
+    /// Reads the value's next step, and emits its preview once the tool of `call` is known. A value that a closer cut
+    /// short is read into `call` as far as possible, so that its fault is known at once.
     pub(crate) fn next_argument(
         &mut self,
         window: &Window<'_>,
@@ -287,7 +285,7 @@ impl CallJson {
         }
     }
 
-    /// Reads on.
+    /// Reads the value's next step, with the strict lexer or, after a fault, the tolerant one.
     pub(crate) fn next(&mut self, window: &Window<'_>, closer: &dyn Closer, out: &CallOut<'_, '_>) -> JsonStep {
         let step = match &mut self.reader {
             JsonReader::Strict(lexer) => lexer.next(window.from(self.cursor).as_bytes(), &mut self.cursor),
@@ -312,7 +310,7 @@ impl CallJson {
         step
     }
 
-    /// The strict lexer stopped at `at`.
+    /// Changes to the tolerant lexer, after the strict one stopped at offset `at`; returns the step.
     fn faulted(&mut self, at: u64, window: &Window<'_>, closer: &dyn Closer, is_over_limit: bool) -> JsonStep {
         let JsonReader::Strict(lexer) = &self.reader else { return JsonStep::Fault(at) };
         let string_start = lexer.string_start;
@@ -344,7 +342,7 @@ impl CallJson {
         JsonStep::Fault(at)
     }
 
-    /// Looks for a closing tag in the string that is being read.
+    /// Searches the string that is being read for a closing tag, and sets the guard to it.
     fn watch(&mut self, window: &Window<'_>) {
         let JsonReader::Strict(lexer) = &self.reader else { return };
         if !lexer.in_string() {
@@ -385,15 +383,14 @@ impl CallJson {
         }
     }
 
-    /// Returns `true` if its text is over for certain: a lexer saw its end, and no fault before that. What
-    /// only brackets close (`closes`) is over with them, unless a line break in a string leaves it
+    /// Returns `true` if the value has certainly ended: a lexer read its end, and no fault before that. If only
+    /// brackets close the call (`closes`), faults do not matter except for a line break in a string, which leaves it
     /// open where strings end.
     pub(crate) fn is_whole(&self, closes: bool) -> bool {
         self.end.is_some() && (self.fault.is_none() || closes && !self.has_broken_string)
     }
 
-    /// Looks at what follows the value, which ends at the cursor: `rest`, at `at`. Whether that
-    /// could be decided.
+    /// Classifies `rest`, the text at offset `at` after the value; returns `false` if more text is needed for that.
     pub(crate) fn peek_trailing(&mut self, at: u64, rest: &str, more: bool) -> bool {
         let Ok(trailing) = Trailing::of(rest, more) else { return false };
         let is_near = at == self.cursor;
@@ -402,12 +399,7 @@ impl CallJson {
         true
     }
 
-    /// Returns `true` if what follows the text belongs inside:
-    /// - a further member, whatever the value (`members_after/type_marker_without_damage`);
-    /// - a word or a mark right after the bracket, where a comma was dropped: it is what is left
-    ///   of a key (`members_after/key_without_its_first_quote`);
-    /// - digits right after it, where a number is last: `{"a": 1}4}`
-    ///   (`members_after/split_number`, but not `members_after/digits_of_prose`).
+    /// Returns `true` if the text after the value belongs inside it:
     fn belongs_inside(&self, source: &str, is_comma_dropped: bool) -> bool {
         let Trailing { glued, digits, member, .. } = self.trailing;
         let last = source.trim_end_matches(['}', ']', ' ', '\t', '\r', '\n']);
@@ -415,7 +407,7 @@ impl CallJson {
         member || (glued && is_comma_dropped) || (digits && number)
     }
 
-    /// Reads the value into the call, if it is over and nothing is wrong yet.
+    /// Reads the value into `call`, if it has ended and the call has no fault yet.
     pub(crate) fn resolve(&self, window: &Window<'_>, call: &mut UnresolvedCall) {
         if let Some(end) = self.end.filter(|_| call.fault.is_none()) {
             self.read(window, end, call);

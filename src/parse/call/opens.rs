@@ -18,13 +18,13 @@ pub(crate) trait Opens: Sync {
     fn open(&self, opening: Opening, at: u64, text: &str, tables: &Tables) -> Opened;
 }
 
-/// An opener that was found.
+/// An opener that was matched in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Opening {
-    /// Which one of the shape's, by an index of its own, and in which form.
+    /// Index of the opener in a list of the shape's own; `form` is the index of its form.
     pub(crate) item: usize,
     pub(crate) form: usize,
-    /// Its bytes.
+    /// Length of the opener in bytes.
     pub(crate) length: usize,
 }
 
@@ -32,14 +32,14 @@ pub(crate) struct Opening {
 #[derive(Debug)]
 pub(crate) enum Opened {
     Call(Dialect, Box<dyn CallShape>),
-    /// Objects, which are calls.
+    /// JSON objects, each of which is a call.
     Objects(Marked),
     /// Delimiter around calls of a dialect, given by its index in [`Tables::named`]; `true` if it opens the group.
     Group(usize, bool),
 }
 
-/// An opener of this length at the start of `text`, where the `gate` lets what
-/// follows it and white space pass.
+/// Restricts `opener`, a match at the start of `text`, to openers after which `gate` matches the text that follows
+/// white space; returns the opener's length.
 pub(crate) fn gated(
     opener: Match<usize>,
     text: &str,
@@ -55,45 +55,48 @@ pub(crate) fn gated(
     }
 }
 
-/// The openers of a shape's calls that no marker announces: words or names at a line's start.
-/// Its data are in the tables. Whether a call may be there is asked by the scanner
-/// (`text/bare.rs`).
+/// Recognises calls of a shape without a marker: they begin with words or names at a line's start. Its data are in the
+/// tables. The scanner decides whether a call may be at a position (`text/bare.rs`).
 pub(crate) trait Markerless: Sync {
-    /// Adds what lines begin with that begin such a call, and how long the rest is waited for.
+    /// Adds the beginnings of lines with such a call to the lexicon, and raises the number of bytes that are held back
+    /// as far as the call needs it.
     fn add_leads(&self, tables: &mut Tables);
 
-    /// Returns the positions that such calls may have.
+    /// Returns the positions at which calls of this shape may begin.
     fn stands(&self) -> Stands;
 
-    /// Returns `true` if words of its own announce it as surely as a marker does, so that it never becomes text again.
+    /// Returns `true` if the shape's own words announce a call as surely as a marker does, so that it never becomes
+    /// text again.
     fn is_announced(&self) -> bool {
         false
     }
 
-    /// Checks whether `text`, a line after its indent, begins such a call.
+    /// Checks whether `text`, a line after its indent, begins a call of this shape.
     fn ahead(&self, text: &str, tables: &Tables, more: bool) -> Match<()>;
 
-    /// The same where a fence begins.
+    /// Checks whether `text`, the beginning of a code fence's content, begins a call of this shape.
     fn ahead_in_fence(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
         self.ahead(text, tables, more)
     }
 
-    /// Checks whether what begins like a call may be an entry of the prompt's list of tools instead;
-    /// yields whether it is surely one.
+    /// Checks whether text that begins like a call may be an entry of the prompt's list of tools instead; returns
+    /// `true` if it certainly is one.
     fn is_listed(&self, _text: &str, _tables: &Tables, _more: bool) -> Match<bool> {
         Err(No)
     }
 
-    /// The first bytes of a call in `text` that is none, and why: for who asks.
+    /// Returns the dialect of a beginning of a call in `text` that is no call, its length in bytes, and the reason, for
+    /// callers that collect such texts.
     fn failed(&self, _text: &str, _tables: &Tables) -> Option<(Dialect, usize, NotACallReason)> {
         None
     }
 
-    /// The call, or the calls, that `text` begins, which is at this place.
+    /// Opens the call, or the calls, at the start of `text`, whose position is `place`; returns the dialect and the
+    /// reader, or `None` if no call begins there.
     fn open(&self, text: &str, place: Place, tables: &Tables) -> Option<(Dialect, Box<dyn CallShape>)>;
 }
 
-/// The positions that calls may have that no marker announces.
+/// Positions at which calls without a marker may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stands {
     /// At the message's start or after prose, on a line that is not indented as code is; in a fence that holds
@@ -101,25 +104,25 @@ pub(crate) enum Stands {
     Alone,
     /// On a line that is not indented as code is; in a fence that holds only calls.
     Line,
-    /// On any line: words of its own announce it, and prose is before them as a rule.
+    /// On any line: words of the shape announce the call, and prose precedes them as a rule.
     AnyLine,
 }
 
-/// The position of a call that no marker announces, and its surroundings.
+/// Position of a call without a marker, and its surroundings.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Place {
-    /// Offset of its first byte.
+    /// Offset of the call's first byte.
     pub(crate) at: u64,
-    /// The fence around it.
+    /// The code fence around the call; `None` if there is none.
     pub(crate) fence: Option<Fence>,
-    /// Prose is before it, and no fence around it.
+    /// `true` if prose precedes the call and no fence is around it.
     pub(crate) follows_prose: bool,
-    /// Other fences with calls are before that.
+    /// `true` if the call's fence follows other fences with calls.
     pub(crate) after_calls: bool,
-    /// A token announces it.
+    /// `true` if a special token announces the call.
     pub(crate) announced: bool,
-    /// It begins a line.
+    /// `true` if the call begins a line.
     pub(crate) at_line_start: bool,
-    /// It is quoted at this place: what follows does not belong to it.
+    /// `true` if the call is quoted at this position, so that the text after it does not belong to it.
     pub(crate) is_quoted: bool,
 }

@@ -8,9 +8,9 @@ pub(crate) const CDATA_CLOSE: &str = "]]>";
 pub(crate) const COMMENT_OPEN: &str = "<!--";
 pub(crate) const COMMENT_CLOSE: &str = "-->";
 
-/// The text of CDATA sections with nothing but white space between them, as XML reads it:
-/// `inner` is between the first opening and the last closing of one. `None` where it is
-/// one section.
+/// Returns the text of adjacent CDATA sections, as XML joins them, and the white space between them; `inner` is the
+/// text between the first opening and the last closing delimiter. `None` if that is one section, or contains other
+/// text.
 pub(crate) fn joined_cdata(inner: &str) -> Option<String> {
     let (first, rest) = inner.split_once(CDATA_CLOSE)?;
     let mut text = first.to_owned();
@@ -24,8 +24,8 @@ pub(crate) fn joined_cdata(inner: &str) -> Option<String> {
     Some(text)
 }
 
-/// Reads on in a comment between tags: how far, and whether it is over there.
-/// `think_ends`: `</think>` ends it too, being where the call ends.
+/// Reads a comment between tags: returns the number of bytes read, and `true` if the comment ends there. `think_ends`:
+/// `</think>` ends it too, as it ends the call.
 pub(crate) fn comment(rest: &str, think_ends: bool, more: bool) -> (usize, bool) {
     for i in memchr::memchr2_iter(b'-', b'<', rest.as_bytes()) {
         let close = begins(&rest[i..], COMMENT_CLOSE, more);

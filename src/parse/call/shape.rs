@@ -19,16 +19,16 @@ pub(crate) enum Step {
     Next,
     /// All decidable bytes were read; the call goes on.
     More,
-    /// One of several calls is here; a further one may follow.
+    /// One call of a series has ended, with its byte range; a further one may follow.
     Call(Range<u64>, Box<UnresolvedCall>),
     /// The calls up to this offset are final, whatever follows. If the text read after them is no call, the series ends
     /// at this offset and the rest is flushed as text.
     Kept(u64),
-    /// A call of several that end here cannot be read, and why: none of them is one.
+    /// A series ends at this offset, and one of its calls cannot be read, for this reason: none of them is a call.
     Broken(u64, NotACallReason),
-    /// The call, or the last of several, ends here.
+    /// The call, or the last one of a series, ends at this offset.
     End(u64),
-    /// It is no call after all: its bytes up to here are text, and why.
+    /// The text is no call after all: its bytes up to this offset are text, for this reason.
     Text(u64, NotACallReason),
 }
 
@@ -44,16 +44,16 @@ pub(crate) struct CutCall {
     pub(crate) too_deep: bool,
 }
 
-/// Server and tool, as far as they are known.
+/// Server and tool of a call, as far as they are known.
 pub(crate) type CalledTool = (Option<String>, Option<String>);
 
-/// The open call's text, in one shape.
+/// Reader of an open call's text in one shape.
 ///
 /// A shape that reports its call while it is open ([`CallOut::start`]) yields
 /// [`Step::End`] and is [resolved](CallShape::resolve); one whose text may yet be
 /// no call yields [`Step::Call`]s before.
 pub(crate) trait CallShape: fmt::Debug + Send + Sync {
-    /// Reads on.
+    /// Reads more of the call's text from the window, and returns the result of this step.
     fn step(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step;
 
     /// Returns the last step if the stream ends with the window: `More` if the call was cut off, and `Text` if it was
@@ -62,15 +62,15 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
         Step::More
     }
 
-    /// Returns what is missing at the window's end, where the call was cut off.
+    /// Returns the text that a call lacks which was cut off at the window's end.
     fn missing(&self, _window: &Window<'_>, _tables: &Tables) -> CutCall {
         CutCall::default()
     }
 
-    /// A stop string has taken it: the call ends with the window.
+    /// Ends the call at the window's end, since a stop string has taken its closer.
     fn take_closer(&mut self, _window: &Window<'_>, _tables: &Tables) {}
 
-    /// Server and tool of a call that was cut off or is past the limit.
+    /// Returns server and tool of a call that was cut off or is past the limit.
     fn called(&self, tables: &Tables) -> CalledTool;
 
     /// Returns the content of the call, which ends at `end`.
@@ -78,7 +78,7 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
         UnresolvedCall::of(self.called(tables))
     }
 
-    /// It is in a group of this dialect; whether values in that are directly beside their tags.
+    /// Notes that the call is in a group of this dialect; `glued`: values in that are directly beside their tags.
     fn enter_group(&mut self, _named: &'static Named, _glued: bool) {}
 
     /// Returns the delimiter that closes the call.
@@ -92,13 +92,13 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
         false
     }
 
-    /// The first byte that a call past the limit still needs: where it may turn
-    /// out to have ended, or where it goes on.
+    /// Returns the offset of the first byte that a call past the limit still needs: where it may turn out to have
+    /// ended, or where reading continues.
     fn needed_from(&self) -> u64 {
         u64::MAX
     }
 
-    /// The value that contains the text, if its text may be its own preview.
+    /// Returns the value that is being read, if its text may be emitted unchanged as its preview.
     fn open_value(&mut self) -> Option<OpenValue<'_>> {
         None
     }
@@ -120,16 +120,17 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
         true
     }
 
-    /// Returns `true` if a line begins at the call's end: one that is not part of it ended it, or nothing closes it.
+    /// Returns `true` if a line begins at the call's end: a line that is not part of the call ended it, or nothing
+    /// closes it.
     fn ended_by_line(&self) -> bool {
         false
     }
 }
 
-/// A value that is emitted as it comes.
+/// A value whose text is emitted as it arrives.
 pub(crate) enum OpenValue<'v> {
-    /// JSON, of which a part is shown.
+    /// A JSON value, of which a part is emitted.
     Json(&'v mut CallJson),
-    /// A text that is taken as it is, read and emitted up to these places.
+    /// A verbatim text, with the offsets up to which it was read (`cursor`) and emitted (`previewed`).
     Verbatim { cursor: &'v mut u64, previewed: &'v mut u64 },
 }

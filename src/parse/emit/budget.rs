@@ -2,18 +2,18 @@
 
 use crate::parse::config::Limits;
 
-/// The remaining budget of calls.
+/// Remaining budget of calls, and of beginnings of calls, in a message.
 #[derive(Debug, Default)]
 pub(crate) struct CallBudget {
-    /// Most calls in a message.
+    /// Maximum number of calls in a message.
     pub(super) limit: usize,
-    /// So many more beginnings of calls are looked at.
+    /// Number of further beginnings of calls that are examined.
     pub(crate) openings: usize,
-    /// Calls that were reported: the index of the one that is reported next.
+    /// Number of calls reported so far, which is the index of the next one.
     pub(super) index: u32,
-    /// A call over the limit was reported as such: no further one is read.
+    /// `true` once a call over the limit was reported as such: no further call is read.
     pub(crate) limit_reported: bool,
-    /// That was taken back once, when it turned out to be a draft.
+    /// `true` if `limit_reported` was reset once, since that call turned out to be a draft.
     unsaid: bool,
 }
 
@@ -22,21 +22,21 @@ impl CallBudget {
         CallBudget { limit: limits.calls, openings: limits.openings(), ..CallBudget::default() }
     }
 
-    /// A call may begin here, and is looked at; `false` where no further one is.
+    /// Uses up one beginning of a call from the budget; returns `false` if none is left, so that it is not examined.
     pub(crate) fn takes_opening(&mut self) -> bool {
         let takes = self.openings > 0;
         self.openings -= usize::from(takes);
         takes
     }
 
-    /// Returns `true` if no further one is: no opener counts from here on, and no call of this message runs
-    /// any more that did not come before.
+    /// Returns `true` if the budget is exhausted: later openers are text, and no later call of this message runs.
     #[inline]
     pub(crate) fn is_spent(&self) -> bool {
         self.openings == 0 || self.limit_reported
     }
 
-    /// The call that was reported as over the limit is a draft: calls are read again.
+    /// Resets `limit_reported`, at most once, when the call over the limit turns out to be a draft: calls are read
+    /// again.
     pub(super) fn unsay_limit(&mut self) {
         if !std::mem::replace(&mut self.unsaid, true) {
             self.limit_reported = false;

@@ -35,8 +35,8 @@ pub(crate) fn decode_commands(call: &mut UnresolvedCall) {
     }
 }
 
-/// The command, if it is XML text that a shell cannot have been meant to read: an operator's entity is
-/// outside quotes, and each `<`, `>` and `&` is written as one.
+/// Returns the decoded command if it is XML text that a shell cannot have been meant to read: an operator's entity is
+/// outside quotes, and each `<`, `>` and `&` is written as an entity.
 fn decoded(command: &str) -> Option<String> {
     if !OPERATORS.iter().any(|entity| command.contains(entity)) || command.contains(['<', '>']) {
         return None;
@@ -45,7 +45,7 @@ fn decoded(command: &str) -> Option<String> {
     has_operator(command).then(|| text.into_owned())
 }
 
-/// Returns `true` if the entity of an operator occurs outside quotes.
+/// Returns `true` if `&amp;`, `&lt;` or `&gt;` occurs outside a shell's quotes.
 fn has_operator(command: &str) -> bool {
     let (mut quote, mut is_escaped) = (None, false);
     command.char_indices().any(|(at, c)| {

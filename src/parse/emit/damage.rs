@@ -20,79 +20,81 @@ use crate::json::window::{Answer, Match, Window, first_of};
 use crate::parse::marks::head::{begins_token, ends};
 use crate::parse::tables::{Marked, Tables};
 
-/// The closer of a call.
+/// The text or the brackets that close a call.
 #[derive(Debug, Clone)]
 pub(crate) struct CallCloser {
-    /// Its text; empty where only brackets close the call.
+    /// Closing text of the call; empty where only brackets close the call.
     pub(crate) close: Cow<'static, str>,
-    /// `true` if brackets close its arguments, too: JSON, and calls in Python's syntax.
+    /// `true` if brackets close the call's arguments, too, as in JSON and in Python's syntax.
     pub(crate) brackets: bool,
 }
 
 impl CallCloser {
-    /// Brackets alone.
+    /// Closer of a call that only its brackets close.
     pub(crate) const BRACKETS: CallCloser = CallCloser { close: Cow::Borrowed(""), brackets: true };
 
-    /// Checks whether `text` begins with it; yields its length. Brackets are looked for elsewhere.
+    /// Matches the closing text at the start of `text`; returns its length. Brackets are matched elsewhere.
     pub(crate) fn begins(&self, text: &str, more: bool) -> Match<usize> {
         ends(&self.close, text, more)
     }
 
-    /// Returns `true` if a call's text ends with it.
+    /// Returns `true` if `text`, that of a call, ends with the closing text.
     pub(crate) fn ends(&self, text: &str) -> bool {
         last_marks(text).any(|at| self.begins(&text[at..], false) == Ok(text.len() - at))
     }
 }
 
-/// The damage in a region of the message.
+/// State of damage in a region of the message: an unreadable call that is not closed yet, and the closers of the calls
+/// so far.
 #[derive(Debug, Default)]
 pub(crate) struct Damage {
-    /// A call of a dialect cannot be read, and this, which closes it, did not come yet: calls are text of it, for all that
-    /// is known.
+    /// Closer and dialect of an unreadable call that is not closed yet: calls before that closer may be text of it.
+    /// `None` if there is no damage.
     pub(crate) open: Option<(CallCloser, Dialect)>,
-    /// Closers of the calls so far, each once.
+    /// Closers of the calls so far, each once, the latest at the end.
     came: Vec<Came>,
-    /// `true` if nothing came since the last call but its closer once more, up to `near_to`.
+    /// `true` if only white space, or the last call's closer once more (up to offset `near_to`), has followed the last
+    /// call.
     pub(crate) is_near: bool,
     near_to: u64,
     pub(crate) brackets: Brackets,
-    /// The first call after the last one that may run: an example says nothing of those before.
+    /// Index after that of the last call that is neither quoted nor invented.
     pub(crate) last: u32,
-    /// Brackets in the text say something: the damaged call ends with one, or calls came of which
-    /// the first may have ended too early.
+    /// `true` if unmatched closing brackets in the text are significant: a bracket ends the damaged call, or an earlier
+    /// call may have ended too early.
     pub(crate) watches_brackets: bool,
 }
 
-/// A closer of calls that came.
+/// A closer, with the calls that it closed.
 #[derive(Debug, Clone)]
 struct Came {
     closer: CallCloser,
-    /// The first call that it closed, and the first after that.
+    /// Index of the first call that it closed; `after` is the index of the call after that.
     first: u32,
     after: u32,
-    /// `true` if the last of them lacks it: it may still come.
+    /// `true` if the last call with this closer lacks it: the closer may still follow.
     is_due: bool,
 }
 
 impl Came {
-    /// Returns `true` if brackets close such calls, and the call before number `last` is none of them.
+    /// Returns `true` if brackets close the call and at least one further call before index `last` came after it.
     fn is_before(&self, last: u32) -> bool {
         self.closer.brackets && self.after < last
     }
 }
 
-/// Brackets in the text since the last call.
+/// State of the brackets in the text since the last call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Brackets {
-    /// Open brackets by kind: braces, square ones, round ones.
+    /// Number of open brackets by kind: braces, square ones, round ones.
     open: [u32; 3],
-    /// Only closing brackets and white space follow a quotation mark.
+    /// `true` if only closing brackets and white space have followed the last quotation mark.
     pub(crate) after_quote: bool,
-    /// The same of the line's start.
+    /// `true` if only white space, quotation marks and unmatched closing brackets have followed the last line break.
     after_line: bool,
 }
 
-/// Which kind a bracket is of, and whether it opens.
+/// Returns a bracket's kind (0 for braces, 1 for square, 2 for round), and `true` if it opens; `None` for other bytes.
 fn bracket(byte: u8) -> Option<(usize, bool)> {
     Some(match byte {
         b'{' => (0, true),
@@ -105,14 +107,15 @@ fn bracket(byte: u8) -> Option<(usize, bool)> {
     })
 }
 
-/// Returns `true` for white space, closing brackets and quotation marks: what is before them counts after them, too.
+/// Returns `true` for white space, closing brackets and quotation marks, after which an earlier quotation mark or
+/// line's start still counts.
 fn closes_or_is_blank(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'}' | b']' | b')')
 }
 
 impl Brackets {
-    /// Goes on after `text`: up to after a bracket that closes nothing and is right after
-    /// a text in quotes. `any`: or alone on its line.
+    /// Reads `text` up to the first unmatched closing bracket that follows a quotation mark or, with `any`, begins a
+    /// line; returns the offset after that bracket, or `None` without one.
     #[inline(never)]
     fn read(&mut self, text: &str, any: bool) -> Option<usize> {
         // Before the last byte that says that no text in quotes and no line's start is right before what follows,
@@ -126,7 +129,7 @@ impl Brackets {
         self.read_bytes(text.as_bytes(), any)
     }
 
-    /// Counts the brackets, unless one closes nothing.
+    /// Counts the open brackets in `bytes`; returns `false` at the first closing bracket without an opening one.
     fn count(&mut self, bytes: &[u8]) -> bool {
         for (kind, opens) in Places::new(Bracket, bytes).filter_map(|at| bracket(bytes[at])) {
             match self.open[kind].checked_sub(1) {
@@ -162,7 +165,7 @@ impl Brackets {
         None
     }
 
-    /// Returns `true` if `text` ends with a bracket that closes nothing and follows a text in quotes.
+    /// Returns `true` if `text` ends with an unmatched closing bracket that follows a quotation mark.
     fn end_stray(text: &str) -> bool {
         let (mut brackets, mut from) = (Brackets::default(), 0);
         while let Some(length) = brackets.read(&text[from..], false) {
@@ -173,20 +176,20 @@ impl Brackets {
 }
 
 impl Damage {
-    /// A call cannot be read; what closes it did not come yet.
+    /// Records the damage that an unreadable call begins, until `closer` closes it; ignored while other damage is open.
     pub(crate) fn begins(&mut self, closer: CallCloser, dialect: Dialect) {
         self.open.get_or_insert((closer, dialect));
         self.changed();
     }
 
-    /// A call is over, which `index` names.
+    /// Records the closer of the call number `index`, which is over; `is_due`: the call lacks its closer.
     pub(crate) fn call_came(&mut self, closer: CallCloser, index: u32, is_due: bool) {
         self.is_near = true;
         self.last = index + 1;
         self.came(Came { closer, first: index, after: index + 1, is_due });
     }
 
-    /// Notes that held calls are text; the next call is number `index`.
+    /// Records the closer of held calls that turned out to be text; the next call is number `index`.
     pub(crate) fn given_back(&mut self, closer: CallCloser, index: u32) {
         self.came(Came { closer, first: index, after: index, is_due: false });
     }
@@ -203,15 +206,15 @@ impl Damage {
         self.changed();
     }
 
-    /// Text came up to `to`, before which all up to `from` was emitted.
+    /// Clears `is_near` if the text between the offsets `from` and `to` is more than white space.
     pub(crate) fn text_came(&mut self, window: &Window<'_>, from: u64, to: u64) {
         if self.is_near {
             self.is_near = window.slice(from.max(self.near_to).min(to)..to).trim_ascii_start().is_empty();
         }
     }
 
-    /// Checks whether `text`, between calls, may begin with a closer: of the damaged call, or one that
-    /// closed a call before. `near`: nothing but white space is between the last call and `text`.
+    /// Matches the closer of the damaged call, or one that closed an earlier call, at the start of `text`, which is
+    /// between calls; returns its meaning and length. `near`: only white space is between the last call and `text`.
     pub(crate) fn closer(&self, near: bool, text: &str, more: bool) -> Match<(StrayCloser, usize)> {
         if let Some((closer, _)) = &self.open {
             let own = closer.begins(text, more).map(|length| (StrayCloser::Own, length));
@@ -233,7 +236,8 @@ impl Damage {
         first_of(came)
     }
 
-    /// Returns the first closer in `text`, which is no call, that closes an earlier call and nothing in the text.
+    /// Returns the first stray closer in `text`, which is no call: it closed an earlier call and has nothing to close
+    /// here.
     pub(crate) fn stray_in(&self, text: &str) -> Option<StrayCloser> {
         if self.came.is_empty() {
             return None;
@@ -244,8 +248,8 @@ impl Damage {
         stray.or_else(|| self.stray_bracket().filter(|_| Brackets::default().read(text, false).is_some()))
     }
 
-    /// Returns the closer of an earlier call at the end of `text`, a call that cannot be read and whose
-    /// own closer, `own`, it is not.
+    /// Returns the stray closer of an earlier call with which `text`, an unreadable call, ends; `None` if it ends with
+    /// `own`, its own closer.
     pub(crate) fn stray_at_end(&self, text: &str, own: &CallCloser, tables: &Tables) -> Option<StrayCloser> {
         let last = self.came.last();
         // The last call lacked its closer, so that it may be this one.
@@ -268,7 +272,8 @@ impl Damage {
         None
     }
 
-    /// Goes on after the text of a call that cannot be read: brackets in it say what they open.
+    /// Updates the bracket state with the text of an unreadable call, if brackets are significant and no damage is
+    /// open.
     pub(crate) fn passes_call(&mut self, text: &str) {
         if self.watches_brackets && self.open.is_none() {
             let mut rest = text;
@@ -278,13 +283,14 @@ impl Damage {
         }
     }
 
-    /// Returns the meaning of a bracket that closes nothing, if it has one.
+    /// Returns the meaning of an unmatched closing bracket: the first call closed by brackets after which another came
+    /// is to be withdrawn. `None` without such a call, or while damage is open.
     fn stray_bracket(&self) -> Option<StrayCloser> {
         let first = self.came.iter().filter(|came| came.is_before(self.last)).map(|came| came.first);
         first.min().filter(|_| self.open.is_none()).map(StrayCloser::Stray)
     }
 
-    /// The last call's closer came, after other text or once more; it ends at `end`.
+    /// Records that the last call's closer came late or once more, and ends at offset `end`.
     pub(crate) fn last_closes(&mut self, end: u64) {
         self.near_to = end;
         if let Some(last) = self.came.last_mut() {
@@ -292,20 +298,20 @@ impl Damage {
         }
     }
 
-    /// The damaged call's closer came.
+    /// Ends the open damage, after the damaged call's closer.
     pub(crate) fn closes(&mut self) {
         self.open = None;
         self.changed();
     }
 
-    /// Notes the closer of a group of calls of this dialect.
+    /// Ends the open damage if it is of this dialect, after the closer of a group of its calls.
     pub(crate) fn group_closes(&mut self, dialect: Dialect) {
         if self.open.as_ref().is_some_and(|(_, own)| *own == dialect) {
             self.closes();
         }
     }
 
-    /// Notes the closer of a run of objects.
+    /// Ends the open damage if its closer is that of `run`, a run of objects that is over.
     pub(crate) fn run_closes(&mut self, run: Marked) {
         let own = run.closer().unwrap_or_default();
         if self.open.as_ref().is_some_and(|(open, _)| *open.close == *own) {
@@ -313,7 +319,7 @@ impl Damage {
         }
     }
 
-    /// Looks anew at what closers and calls came: the brackets of a text begin here.
+    /// Resets the bracket state, and recomputes whether brackets are significant, after a call or a closer.
     fn changed(&mut self) {
         self.brackets = Brackets::default();
         self.watches_brackets = match &self.open {
@@ -322,14 +328,14 @@ impl Damage {
         };
     }
 
-    /// Returns `true` if what closes a call may say something here.
+    /// Returns `true` if a closer between calls may be significant: damage is open, or calls came before.
     #[inline]
     pub(crate) fn knows_closers(&self) -> bool {
         self.open.is_some() || !self.came.is_empty()
     }
 
-    /// Advances past plain text in a region that is not damaged; `false` if it is to be [read](Self::read_brackets),
-    /// since a bracket in it closes nothing.
+    /// Reads the brackets of plain text in a region without damage; returns `false`, with the state unchanged, if one
+    /// is unmatched after a quotation mark, so that [`read_brackets`](Self::read_brackets) must handle the text.
     pub(crate) fn passes_brackets(&mut self, text: &str) -> bool {
         if text.is_empty() || has_none(text.as_bytes(), Bracket) {
             if let Some(last) = text.trim_ascii_end().bytes().next_back() {
@@ -345,8 +351,8 @@ impl Damage {
         passes
     }
 
-    /// Goes on after text in which brackets are watched: up to after one that closes nothing,
-    /// and what that says.
+    /// Reads text in which brackets are significant up to an unmatched closing one; returns the offset after that and
+    /// its meaning, or `None`.
     pub(crate) fn read_brackets(&mut self, text: &str) -> Option<(usize, StrayCloser)> {
         let is_open = self.open.as_ref().is_some_and(|(open, _)| open.close.is_empty());
         let at = self.brackets.read(text, is_open)?;
@@ -354,8 +360,8 @@ impl Damage {
         found.map(|found| (at, found))
     }
 
-    /// Returns the state for the reasoning that begins here: what closes nothing in it says of the calls
-    /// before it what it says in text, unless the reasoning ends.
+    /// Returns the damage state for a reasoning block that begins here: closers of earlier calls count in it as in
+    /// other text, except that none is due.
     pub(crate) fn in_reasoning(&self) -> Damage {
         let mut damage = Damage { came: self.came.clone(), last: self.last, ..Damage::default() };
         damage.came.iter_mut().for_each(|came| came.is_due = false);
@@ -363,7 +369,7 @@ impl Damage {
         damage
     }
 
-    /// Calls from `first` on were withdrawn.
+    /// Forgets all closers and the open damage, after calls were withdrawn.
     pub(crate) fn withdrawn(&mut self) {
         self.came.clear();
         self.open = None;
@@ -371,27 +377,28 @@ impl Damage {
     }
 }
 
-/// A text without the closer of a group that it ends with, and the white space before that.
+/// Returns `text` without the closer of a group of calls at its end and the white space before that; `None` if it does
+/// not end with one.
 pub(crate) fn without_group<'t>(text: &'t str, tables: &Tables) -> Option<&'t str> {
     let groups = || tables.named.iter().flat_map(|known| &known.named.groups);
     let ends = |at: usize| groups().any(|group| begins_token(&text[at..], &group.close, false) == Ok(text.len() - at));
     last_marks(text).find(|at| ends(*at)).map(|at| text[..at].trim_end())
 }
 
-/// Returns the position where the closer may begin that a text ends with, which has at most two tokens
-/// (`<|close|>call<|sep|>`).
+/// Returns the offsets, from the end, of the last two `<` or `[`: the closer at the end of `text` may begin there, and
+/// has at most two tokens (`<|close|>call<|sep|>`).
 fn last_marks(text: &str) -> impl Iterator<Item = usize> {
     memchr::memrchr2_iter(b'<', b'[', text.as_bytes()).take(2)
 }
 
-/// A closer between calls.
+/// Meaning of a closer between calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StrayCloser {
-    /// It closes the damaged call.
+    /// The closer of the damaged call.
     Own,
-    /// It is the last call's, which lacked it, or has it twice.
+    /// The closer of the last call, which lacked it or has it twice.
     Last,
-    /// It closes nothing: the calls from this one on are withdrawn.
+    /// A closer that has nothing to close: the calls from this index on are withdrawn.
     Stray(u32),
 }
 

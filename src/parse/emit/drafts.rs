@@ -10,32 +10,33 @@ use crate::parse::config::Config;
 use crate::parse::emit::judge::{Placement, judge};
 use crate::parse::emit::sink::Sink;
 
-/// The calls so far, as far as later decisions need them.
+/// Log of the reported calls, for decisions that revise their verdicts.
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
-    /// The last draft is a call if nothing else is.
+    /// `true` if the last draft becomes a call when the message contains no other call.
     promotes: bool,
-    /// Calls in the fence that the message begins with are calls if nothing else is.
+    /// `true` if calls in the code fence that the message begins with count when the message contains no other call.
     pub(super) takes_fenced: bool,
     pub(super) calls: Vec<Logged>,
-    /// Runs of adjacent calls are numbered.
+    /// Number of the current run of adjacent calls.
     run: u32,
-    /// Other text came since the last call: the next one begins a new run.
+    /// `true` if other text came since the last call, so that the next call begins a new run.
     pub(super) run_is_over: bool,
-    /// A call came before any text.
+    /// `true` if a call came before any text.
     begins_with_call: bool,
-    /// Calls that nothing announces, and after which no prose came yet in their region.
+    /// Index and region of each call without a marker after which no prose has come in that region.
     pub(super) bare: Vec<(u32, Region)>,
-    /// The first line after the last call, as far as it came; it may take back the call and those next to it.
+    /// The first line after the last call, as far as it has come: it may retract that call and its run. `None` once it
+    /// is over.
     pub(crate) line_after: Option<String>,
-    /// The fence that the message begins with, once it is known to be an example.
+    /// The calls of the code fence that the message begins with, once it is known to be an example.
     pub(super) first_fence: Option<Unfenced>,
 }
 
-/// Bytes by which the line after a call is known.
+/// Maximum number of bytes of the line after a call that are examined.
 const LINE: usize = 128;
 
-/// Calls of the first fence, and the bytes around them.
+/// Indices of the calls in the code fence that the message begins with, and the spans of the syntax around them.
 #[derive(Debug, Default)]
 pub(super) struct Unfenced {
     pub(super) calls: Range<u32>,
@@ -46,15 +47,15 @@ pub(super) struct Unfenced {
 #[derive(Debug)]
 pub(super) struct Logged {
     pub(super) index: u32,
-    /// Its placement.
+    /// Placement of the call in the text.
     pub(super) at: Placement,
-    /// The fault of the call itself.
+    /// Fault of the call itself, apart from its placement; `None` if it has none.
     pub(super) fault: Option<Box<Reason>>,
-    /// It was read whole.
+    /// `true` if the call was read completely.
     pub(super) has_call: bool,
-    /// The output, or the reasoning, ended inside it.
+    /// `true` if the output or the reasoning ended inside the call.
     pub(super) is_cut_off: bool,
-    /// Its run, which is set where it is logged.
+    /// Number of the call's run of adjacent calls; set when the call is logged.
     pub(super) run: u32,
 }
 
@@ -67,7 +68,7 @@ impl Logged {
         })
     }
 
-    /// Returns `true` if it is a call unless the text turns out to be reasoning.
+    /// Returns `true` if the call is accepted, unless its text turns out to be reasoning.
     fn is_call_in_answer(&self) -> bool {
         let at = Placement { in_reasoning: false, ..self.at };
         judge(&at, self.fault.as_ref().map(|fault| fault.kind)).is_ok()
@@ -77,12 +78,13 @@ impl Logged {
         self.at.quoted_in.is_some()
     }
 
-    /// Returns `true` if it is whole and not only mentioned. A draft in a fence may be meant.
+    /// Returns `true` if the call was read completely and is not quoted; in a code fence it may be meant all the same.
     fn is_complete(&self) -> bool {
         self.has_call && self.at.quoted_in.is_none_or(|quoted_in| quoted_in == QuotedIn::Fence)
     }
 
-    /// Returns `true` if it is a call once it is no draft, or an example in a fence.
+    /// Returns `true` if the call is a complete draft that may be promoted: outside the reasoning it would be a call,
+    /// or an example in a fence.
     fn is_candidate(&self) -> bool {
         let answer = judge(&Placement { in_reasoning: false, ..self.at }, self.fault.as_ref().map(|fault| fault.kind));
         // A call that may be text of a damaged one is not promoted.
@@ -100,7 +102,7 @@ impl Drafts {
         }
     }
 
-    /// Adds a reported call. `begins`: nothing came before it, if no other call did.
+    /// Adds a reported call. `begins`: no text came before it.
     pub(super) fn push(&mut self, call: Logged, begins: bool) {
         self.begins_with_call |= self.calls.is_empty() && begins;
         self.run += u32::from(std::mem::take(&mut self.run_is_over));
@@ -108,7 +110,8 @@ impl Drafts {
         self.calls.push(Logged { run: self.run, ..call });
     }
 
-    /// Judges calls anew of which a fact became known, from the call `first` on, and reports those whose verdict changes.
+    /// Applies `fact` to the placement of each call from index `first` on that `which` selects, judges these calls
+    /// anew, and emits `Revised` for those whose verdict changes.
     fn revise(
         &mut self,
         first: u32,
@@ -136,7 +139,7 @@ impl Drafts {
         last.into_iter().for_each(tell);
     }
 
-    /// Prose follows at `at`: calls before it that nothing announces may be examples.
+    /// Notes that prose follows at offset `at`: calls without a marker before it in `region` may be examples.
     pub(super) fn precede_prose(&mut self, region: Region, at: u64, sink: &mut Sink<'_>) {
         let Some((first, _)) = self.bare.iter().find(|(_, of)| *of == region).copied() else { return };
         let mut bare = std::mem::take(&mut self.bare);
@@ -146,7 +149,7 @@ impl Drafts {
         self.bare = bare;
     }
 
-    /// Text follows, up to `at`.
+    /// Adds text, which ends at offset `at`, to the line after the last call; judges that line once it is complete.
     pub(crate) fn text_follows(&mut self, text: &str, at: u64, sink: &mut Sink<'_>) {
         let Some(line) = &mut self.line_after else { return };
         // Blank lines after the call say nothing of it.
@@ -162,7 +165,8 @@ impl Drafts {
         }
     }
 
-    /// The line after the last call is over at `at`.
+    /// Ends the line after the last call at offset `at`: if it retracts the call, the verdicts of the call's run are
+    /// revised.
     pub(super) fn line_is_over(&mut self, at: u64, sink: &mut Sink<'_>) {
         if self.line_after.take().is_some_and(|line| takes_back_call(line.as_bytes())) {
             let run = self.calls.last().map_or(0, |call| call.run);
@@ -171,12 +175,12 @@ impl Drafts {
         }
     }
 
-    /// The calls from `first` on may be text of one that was damaged.
+    /// Marks the calls from index `first` on as possible text of a damaged call, and emits the changed verdicts.
     pub(super) fn withdraw(&mut self, first: u32, at: u64, sink: &mut Sink<'_>) {
         self.revise(first, at, |_| true, |place| place.has_stray_closer = true, sink);
     }
 
-    /// Everything so far was reasoning, whose calls are drafts.
+    /// Makes drafts of all calls so far, as all text so far was reasoning, and emits the changed verdicts.
     pub(super) fn all_was_reasoning(&mut self, at: u64, sink: &mut Sink<'_>) {
         self.revise(0, at, |_| true, |place| place.in_reasoning = true, sink);
     }
@@ -202,7 +206,8 @@ impl Drafts {
         true
     }
 
-    /// Takes the first fence if its calls are whole, and nothing else in the message is a call.
+    /// Returns the first fence if all its calls are complete and no other call of the message is meant; it is forgotten
+    /// in any case. `undecided`: it is not known yet whether the text is reasoning.
     pub(super) fn take_fence(&mut self, undecided: bool) -> Option<Unfenced> {
         // What is undecided becomes the answer where the stream ends normally, and its calls no drafts.
         let drafts = |call: &Logged| call.at.in_reasoning && !undecided;
@@ -215,7 +220,7 @@ impl Drafts {
         admits.then_some(fence)
     }
 
-    /// Makes calls of those of the first fence, and syntax of what is around them.
+    /// Makes calls of the examples in the first fence, and syntax of the text around them.
     pub(super) fn unfence(&mut self, Unfenced { calls, syntax }: Unfenced, at: u64, sink: &mut Sink<'_>) {
         let taken = |place: &mut Placement| {
             *place = Placement { in_reasoning: false, quoted_in: None, is_first_fence: true, ..*place };
@@ -224,8 +229,8 @@ impl Drafts {
         sink(Event::Moved { spans: &syntax, to: Destination::Syntax, span: at..at });
     }
 
-    /// Makes the answer of what was classified as reasoning. Its calls are calls for certain only
-    /// if it begins with one, which no reasoning does; any other needs approval.
+    /// Accepts the calls in text that was classified as reasoning and is the answer. They need approval, unless the
+    /// message begins with a call, as no reasoning does.
     pub(super) fn restore(&mut self, at: u64, sink: &mut Sink<'_>) {
         let is_promoted = !self.begins_with_call;
         let restored = |place: &mut Placement| *place = Placement { in_reasoning: false, is_promoted, ..*place };

@@ -21,22 +21,22 @@ use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::begins_token;
 use crate::parse::marks::turn::TextTurn;
 
-/// Hands events on in order and remembers what later decisions need.
+/// Emits events in order and keeps the state that later decisions need.
 #[derive(Debug, Default)]
 pub(crate) struct Emitter {
-    /// Everything before is in some event.
+    /// Offset up to which every byte is in an event, emitted or held.
     pub(crate) reported: u64,
-    /// The region of the text.
+    /// State of the current region, answer or reasoning.
     pub(crate) region: RegionState,
-    /// The limits on calls.
+    /// Remaining budget of calls.
     pub(crate) budget: CallBudget,
     pub(crate) drafts: Drafts,
     pending: Option<Pending>,
-    /// The open call's `CallStart` was emitted.
+    /// `true` if `CallStart` was emitted for the open call.
     started: bool,
-    /// The stream has ended by `stop`, and one of these strings may have done it.
+    /// Stop strings, one of which may have ended the stream; empty until it has ended by `stop`.
     pub(crate) stop: Vec<String>,
-    /// The stream has ended, and nothing cut it off.
+    /// `true` if the stream has ended and was not cut off.
     pub(crate) ended_normally: bool,
 }
 
@@ -46,17 +46,17 @@ impl Emitter {
         Emitter { region, budget, drafts: Drafts::new(config), ..Emitter::default() }
     }
 
-    /// Index of the call that is open or comes next.
+    /// Returns the index of the open call or, without one, of the next.
     pub(crate) fn index(&self) -> u32 {
         self.budget.index + self.pending.as_ref().map_or(0, |p| p.ended)
     }
 
-    /// Returns `true` if text before said all that more text would say.
+    /// Returns `true` if more plain text would not change the state that earlier text has set.
     pub(crate) fn is_settled(&self) -> bool {
         self.region.is_settled() && self.drafts.run_is_over
     }
 
-    /// Something said where the reasoning ends or begins: what came is reasoning.
+    /// Classifies text whose region is undecided as reasoning, since a delimiter showed where reasoning begins or ends.
     pub(crate) fn decide(&mut self) {
         if std::mem::take(&mut self.region.is_undecided) {
             self.region.nothing_answered();
@@ -66,7 +66,8 @@ impl Emitter {
         }
     }
 
-    /// Returns `true` if a stop string ended the stream that equals or begins `closer`, which was due.
+    /// Returns `true` if one of the stop strings that may have ended the stream equals or begins `closer`, which is
+    /// expected.
     pub(crate) fn is_stopped_by(&self, closer: &str) -> bool {
         let took = |stop: &String| match begins_token(stop.trim_start(), closer, true) {
             Ok(length) => length == stop.trim_start().len(),
@@ -77,25 +78,25 @@ impl Emitter {
         self.stop.iter().any(took)
     }
 
-    /// Returns what the line before says of a call that begins here: next to a call it is the same as for that.
-    /// `of_line`: tells it of a call after an earlier one or not.
+    /// Returns the doubt about a call that begins here: next to an earlier call that call's doubt, else `of_line` of
+    /// the line before. Its argument is `true` if the answer has calls already.
     pub(crate) fn doubt(&self, of_line: impl FnOnce(bool) -> Doubt) -> Doubt {
         let adjacent = self.drafts.calls.last().filter(|_| !self.drafts.run_is_over);
         adjacent.map_or_else(|| of_line(self.region.answer_has_calls), |call| call.at.doubt)
     }
 
-    /// Returns `true` if some fence is undecided.
+    /// Returns `true` if events are held until the decision about a code fence.
     pub(crate) fn waits_for_fence(&self) -> bool {
         self.pending.as_ref().is_some_and(|p| p.waits_for_fence)
     }
 
-    /// The first byte that is still needed.
+    /// Returns the offset of the first byte that is still needed in the buffer.
     pub(crate) fn keep_from(&self) -> u64 {
         self.pending.as_ref().map_or(self.reported, |p| p.start)
     }
 
-    /// Returns `true` if nothing but white space and syntax came in this region, nor to
-    /// the user before it.
+    /// Returns `true` if only white space and syntax came in this region, and, in the answer, the user saw nothing
+    /// before it.
     pub(crate) fn begins_region(&self) -> bool {
         let region = &self.region;
         // The other two facts begin anew with each region; what the user saw of the answer stays.
@@ -133,8 +134,8 @@ impl Emitter {
         }
     }
 
-    /// Emits what was held as a call and is text: what closes a call before and nothing in it says
-    /// what it says in other text.
+    /// Emits text that was held as a call and is none; unless it is quoted, a stray closer in it counts as in other
+    /// text.
     pub(crate) fn given_back(&mut self, span: Range<u64>, is_quoted: bool, window: &Window<'_>, sink: &mut Sink<'_>) {
         let damage = self.region.known_damage();
         let stray = if is_quoted { None } else { damage.stray_in(window.slice(span.clone())) };
@@ -144,8 +145,8 @@ impl Emitter {
         }
     }
 
-    /// Up to after the next bracket before `to` that says something of the calls before it, and
-    /// what that is.
+    /// Returns the offset after the next significant unmatched bracket before `to`, and its meaning; `None` without
+    /// one.
     fn telling_bracket(&mut self, window: &Window<'_>, to: u64) -> Option<(u64, StrayCloser)> {
         if !self.region.known_damage().watches_brackets {
             return None;
@@ -171,7 +172,7 @@ impl Emitter {
         }
     }
 
-    /// Text other than white space comes outside of syntax.
+    /// Updates the region for text, up to `to`, that is neither white space nor syntax.
     fn prose_comes(&mut self, window: &Window<'_>, to: u64) {
         self.region.has_text = true;
         // A closer after it is not right after its call.
@@ -180,14 +181,15 @@ impl Emitter {
         self.region.passes_end();
     }
 
-    /// Prose follows: calls before it that nothing announces may be examples.
+    /// Notes that prose follows: calls of the region without a marker may be examples.
     fn precede_prose(&mut self, sink: &mut Sink<'_>) {
         if self.region.turn == TextTurn::Own {
             self.drafts.precede_prose(self.region.kind, self.reported, sink);
         }
     }
 
-    /// Notes a closer between calls, of so many bytes, at the position up to which all was reported.
+    /// Applies the meaning of a closer of `length` bytes between calls, at the offset up to which everything was
+    /// emitted.
     pub(crate) fn found_closer(&mut self, found: StrayCloser, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) {
         match found {
             StrayCloser::Own => self.region.damage().closes(),
@@ -204,13 +206,13 @@ impl Emitter {
         }
     }
 
-    /// The calls from `first` on may be text of one that was damaged.
+    /// Withdraws the calls from index `first` on, which may be text of a damaged call.
     pub(crate) fn withdraw(&mut self, first: u32, sink: &mut Sink<'_>) {
         self.region.damage().withdrawn();
         self.drafts.withdraw(first, self.reported, sink);
     }
 
-    /// Says that what follows is another's; an empty marker.
+    /// Emits an empty marker of the kind `Turn`: the following text is another role's.
     pub(crate) fn begin_turn(&mut self, sink: &mut Sink<'_>) {
         let span = self.reported..self.reported;
         sink(Event::Marker { kind: MarkerKind::Turn, text: "", span });
@@ -236,7 +238,7 @@ impl Emitter {
         }
     }
 
-    /// Emits syntax up to `to`. Around drafts and examples it is text.
+    /// Emits syntax up to `to`. Call syntax around drafts is emitted as reasoning, around examples as text.
     pub(crate) fn marker(&mut self, kind: MarkerKind, quoted: bool, window: &Window<'_>, to: u64, sink: &mut Sink<'_>) {
         if to <= self.reported {
             return;
@@ -264,7 +266,7 @@ impl Emitter {
         }
     }
 
-    /// Emits a think tag and goes over to `region`.
+    /// Emits a think tag, up to `to`, and changes to `region`.
     pub(crate) fn think(
         &mut self,
         kind: MarkerKind,
@@ -284,7 +286,7 @@ impl Emitter {
         self.region.go_to(region);
     }
 
-    /// Everything so far was reasoning.
+    /// Reclassifies everything emitted so far as reasoning, and its calls as drafts.
     pub(crate) fn all_was_reasoning(&mut self, sink: &mut Sink<'_>) {
         self.region.nothing_answered();
         // A draft that was cut off there says nothing of what follows.
@@ -297,7 +299,7 @@ impl Emitter {
         self.moved(Destination::Drafts, sink);
     }
 
-    /// The open call's name is known at `at`.
+    /// Emits, or holds, `CallStart` of the open call, whose name is complete at offset `at`.
     pub(crate) fn call_start(&mut self, at: u64, server: Option<&str>, tool: &str, sink: &mut Sink<'_>) {
         if self.budget.limit_reported {
             return;
@@ -313,7 +315,7 @@ impl Emitter {
         sink(Event::CallStart { index: self.budget.index, server, tool, span });
     }
 
-    /// More of the open call's arguments, up to `at`.
+    /// Emits, or holds, more text of the open call's arguments, up to offset `at`.
     pub(crate) fn delta(&mut self, at: u64, text: &str, sink: &mut Sink<'_>) {
         if self.budget.limit_reported {
             return;
@@ -328,7 +330,7 @@ impl Emitter {
         sink(Event::ArgsDelta { index: self.budget.index, text, span });
     }
 
-    /// The open call is over.
+    /// Ends the open call: emits its verdict, or holds it with other pending events.
     pub(crate) fn call_end(&mut self, mut ended: Ended, window: &Window<'_>, sink: &mut Sink<'_>) {
         let is_suspect = self.region.known_damage().open.is_some();
         let is_guessed = ended.read.as_ref().is_ok_and(is_guessed);
@@ -462,14 +464,15 @@ impl Emitter {
         }
     }
 
-    /// Reports that all so far belongs elsewhere.
+    /// Emits `Moved` for everything so far, to its new destination `to`.
     fn moved(&self, to: Destination, sink: &mut Sink<'_>) {
         let at = self.reported;
         sink(Event::Moved { spans: std::slice::from_ref(&(0..at)), to, span: at..at });
     }
 }
 
-/// Returns `true` if a value of the call was chosen from text without quotes: ReAct's, where all of a line counts.
+/// Returns `true` if a positional argument of a ReAct call was read from text without quotation marks, in which its end
+/// is uncertain.
 fn is_guessed(call: &Call) -> bool {
     let is_positional = |repair: &Repair| matches!(repair, Repair::Other(name) if name.starts_with("positional:"));
     // Quotation marks say where the value begins and ends.

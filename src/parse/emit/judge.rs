@@ -9,51 +9,50 @@ use crate::parse::emit::prose::Prose;
 use crate::parse::emit::verdict::CallResult;
 use crate::parse::marks::turn::TextTurn;
 
-/// Facts of the place where a call is, as far as the text says them by now.
+/// Facts about the position of a call, as far as they are known by now.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Placement {
-    /// It is in the reasoning, whose calls are drafts.
+    /// `true` if the call is in the reasoning, whose calls are drafts.
     pub(crate) in_reasoning: bool,
-    /// The turn that it is in.
+    /// The turn that the call is in.
     pub(crate) turn: TextTurn,
-    /// The construct that quotes it, if any.
+    /// The construct that quotes the call and makes it an example; `None` if it is not quoted.
     pub(crate) quoted_in: Option<QuotedIn>,
-    /// It follows a call that cannot be read, whose end did not come yet.
+    /// `true` if the call follows an unreadable call whose end has not come yet.
     pub(crate) is_suspect: bool,
-    /// It is in a code fence.
+    /// `true` if the call is in a code fence.
     pub(crate) is_fenced: bool,
-    /// It is inside an element of an unknown name.
+    /// `true` if the call is inside an XML element of an unknown name.
     pub(crate) in_element: bool,
-    /// A value of it was chosen from text without quotes.
+    /// `true` if a value of the call was read from text without quotation marks.
     pub(crate) is_guessed: bool,
-    /// Only calls, white space and tokens are before it on its line.
+    /// `true` if only calls, white space and tokens precede the call on its line.
     pub(crate) begins_line: bool,
-    /// Neither a delimiter nor a word of its dialect nor a token announces it.
+    /// `true` if neither a delimiter nor a word of its dialect nor a token announces the call.
     pub(crate) is_bare: bool,
-    /// The doubt about it by the lines before and after it.
+    /// The doubt that the lines before and after the call cast on it.
     pub(crate) doubt: Doubt,
-    /// The position of the prose before it.
+    /// The position of the prose before the call.
     pub(crate) prose: Prose,
-    /// Nothing announces it, or the line before it may show it, and prose follows it.
+    /// `true` if prose follows a call that nothing announces, or that the line before may only show.
     pub(crate) prose_follows: bool,
-    /// A closer of an earlier call follows it and closes nothing.
+    /// `true` if a closer of an earlier call follows the call and has nothing to close.
     pub(crate) has_stray_closer: bool,
-    /// It was in the reasoning, or in what may be reasoning, and nothing else is a call.
+    /// `true` if the call was in the reasoning, or in what may be reasoning, and the message contains no other call.
     pub(crate) is_promoted: bool,
-    /// It is in the fence that the message begins with, and nothing else is a call.
+    /// `true` if the call is in the code fence that the message begins with, and the message contains no other call.
     pub(crate) is_first_fence: bool,
 }
 
-/// A rule of the judge: the verdict where a condition holds.
+/// A rule of the judge: the verdict on a call whose placement meets a condition.
 pub(crate) struct VerdictRule {
     /// The provenance of the call, or the reason why it must not run.
     pub(crate) verdict: Result<Provenance, RejectedKind>,
     holds: fn(&Placement) -> bool,
 }
 
-/// The rules that rest on the place alone, in order of precedence: the first that holds decides. What is wrong
-/// with the call itself comes after the last rejection and before the first provenance. Without a rule a call
-/// is plain.
+/// Rules that judge a call by its placement alone, in order of precedence: the first that holds decides. A fault of the
+/// call itself ranks after the last rejection and before the first provenance. Without a rule a call is plain.
 pub(crate) const RULES: [VerdictRule; 13] = [
     VerdictRule { verdict: Err(RejectedKind::InReasoning), holds: |at| at.in_reasoning },
     VerdictRule { verdict: Err(RejectedKind::Invented), holds: |at| at.turn.invents() },
@@ -80,7 +79,8 @@ pub(crate) const RULES: [VerdictRule; 13] = [
     VerdictRule { verdict: Ok(Provenance::Hedged), holds: |at| at.is_hedged() },
 ];
 
-/// Decides about a call by its place, and by what is wrong with the call itself, if anything is.
+/// Judges a call by its placement and by its own fault, if it has one: returns its provenance, or the kind of its
+/// rejection.
 pub(crate) fn judge(at: &Placement, fault: Option<RejectedKind>) -> Result<Provenance, RejectedKind> {
     let rejection = RULES.iter().filter(|rule| (rule.holds)(at)).find_map(|rule| rule.verdict.err());
     // A closer says nothing of a call that could not be read anyway.
@@ -93,13 +93,13 @@ impl Placement {
         self.doubt == Doubt::Certain || self.doubt == Doubt::IfProseFollows && self.prose_follows
     }
 
-    /// Returns how a call at this place was found, even if a rule rejects it.
+    /// Returns the provenance of a call with this placement, even if a rule rejects it.
     pub(crate) fn provenance(&self) -> Provenance {
         let found = RULES.iter().filter(|rule| (rule.holds)(self)).find_map(|rule| rule.verdict.ok());
         found.unwrap_or_default()
     }
 
-    /// The verdict on a call that was read so and is here.
+    /// Returns the verdict on a call with this placement, of which `read` is the result of reading it.
     pub(crate) fn verdict(&self, read: CallResult) -> CallResult {
         let fault = read.as_ref().err().map(|rejected| rejected.kind);
         // A draft that is promoted later was found so, too.

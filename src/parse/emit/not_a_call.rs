@@ -9,15 +9,15 @@ use crate::event::Span;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NotACall {
-    /// The dialect that it was read as.
+    /// Dialect as which the text was read.
     pub dialect: Dialect,
-    /// Its bytes: the opener, or what was held up to where it was known to be none.
+    /// Byte range of the opener, or of the text that was held until it was known to be no call.
     pub span: Span,
-    /// Why it is none.
+    /// Reason why the text is no call.
     pub reason: NotACallReason,
 }
 
-/// Why text is no call; `docs/parser.md` has the rules.
+/// Reason why text that looked like a call is none; `docs/parser.md` has the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -28,17 +28,17 @@ pub enum NotACallReason {
     PartialOpener,
     /// No JSON object follows the marker.
     NoJson,
-    /// Other text follows it: in the message, in its fence or on its line.
+    /// Other text follows the call: in the message, in its fence or on its line.
     TextAfter,
-    /// It names no known tool.
+    /// The text names no known tool.
     UnknownTool,
-    /// It has a key that no call has, or what no call has under a key.
+    /// The JSON object has a key that no call has, or a value that no call has under that key.
     ForeignKey,
     /// The tool's name or the arguments are missing.
     Incomplete,
     /// A JSON Schema is in place of the arguments: it defines a tool.
     Definition,
-    /// Its JSON is damaged, and nobody can say what was meant.
+    /// The JSON is malformed, and its meaning is ambiguous.
     Damaged,
     /// A value is no literal, or the arguments are not written as Python's.
     NoLiteral,
@@ -46,15 +46,15 @@ pub enum NotACallReason {
     NoKeyword,
     /// The next item in the list is no further call.
     NoFurtherCall,
-    /// It is the text of a link.
+    /// The list is the text of a Markdown link.
     Link,
-    /// It is a part of the code, the comment or the heading on its line.
+    /// The text is a part of the code, the comment or the heading on its line.
     CodeAround,
-    /// The fence or the reasoning ended in it, or a further line of its dialect came.
+    /// The fence or the reasoning ended inside the text, or a further line of its dialect came.
     Unclosed,
-    /// It is past a limit.
+    /// The text exceeds a limit.
     Limit,
-    /// The stream ended before it was certain to be a call.
+    /// The stream ended before the text was certain to be a call.
     CutOff,
 }
 

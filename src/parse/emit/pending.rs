@@ -14,52 +14,52 @@ use crate::parse::emit::damage::CallCloser;
 use crate::parse::emit::judge::{Placement, judge};
 use crate::parse::emit::verdict::CallResult;
 
-/// A call that is over.
+/// A call that has ended, before its verdict is reported.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// The call as it was read, wherever it is.
+    /// The result of reading the call, without regard to its placement.
     pub(crate) read: CallResult,
-    /// Its placement.
+    /// Placement of the call in the text.
     pub(crate) at: Placement,
     pub(crate) restated: bool,
     pub(crate) span: Range<u64>,
-    /// Its own closer ends it, if it cannot be read.
+    /// `true` if the call's own closer ended it; used only if the call cannot be read.
     pub(crate) is_whole: bool,
-    /// The closer of such a call.
+    /// Closer of the call.
     pub(crate) closer: CallCloser,
-    /// The call's first bytes, if it is over the limit: the window no longer holds them.
+    /// First bytes of a call that is over the limit, which the window no longer contains; `None` for other calls.
     pub(crate) head: Option<String>,
 }
 
 impl Ended {
-    /// Why it must not run, for all that is known.
+    /// Returns the kind of the call's rejection, as far as it is known; `None` if the call may run.
     pub(crate) fn rejection(&self) -> Option<RejectedKind> {
         judge(&self.at, self.read.as_ref().err().map(|rejected| rejected.kind)).err()
     }
 }
 
-/// Events that are held, in order.
+/// Events that are held back until they are decided about, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     pub(crate) start: u64,
-    /// `true` if a fence is undecided; else a series of calls is emitted.
+    /// `true` if the events wait for the decision about a code fence, `false` if for the end of a series of calls.
     pub(crate) waits_for_fence: bool,
-    /// `true` if that fence is open.
+    /// `true` while the code fence that the events wait for is open.
     pub(crate) in_fence: bool,
     pub(crate) held: Vec<HeldEvent>,
-    /// Calls that are over.
+    /// Number of held calls that have ended.
     pub(crate) ended: u32,
-    /// Nothing came before it in the message but reasoning.
+    /// `true` if only reasoning precedes the held events in the message.
     pub(crate) begins_message: bool,
-    /// A fence right before it holds a call that could not be read.
+    /// `true` if a code fence right before the held events contains a call that could not be read.
     pub(crate) after_unread: bool,
-    /// Up to where what is held is the first fence, once that is closed.
+    /// Number of held events that are the message's first fence; `None` until that is closed.
     pub(crate) first_fence: Option<usize>,
 }
 
 #[derive(Debug)]
 pub(crate) enum HeldEvent {
-    /// White space, and whether it is inside the fence.
+    /// White space, and `true` if it is inside the fence.
     Space(Range<u64>, bool),
     Marker(MarkerKind, Range<u64>),
     Call(Box<HeldCall>),
@@ -74,12 +74,13 @@ pub(crate) struct HeldCall {
 }
 
 impl Pending {
-    /// Nothing yet, from `start` on. `begins_message`: a fence that the message begins with.
+    /// Creates an empty list of events that are held from offset `start` on. `begins_message`: they are of a fence that
+    /// the message begins with.
     pub(crate) fn new(start: u64, begins_message: bool) -> Self {
         Pending { start, begins_message, ..Pending::default() }
     }
 
-    /// The open call among what is held.
+    /// Returns the open call among the held events; adds one if none is open.
     pub(crate) fn call(&mut self) -> Option<&mut HeldCall> {
         if !matches!(self.held.last(), Some(HeldEvent::Call(call)) if call.ended.is_none()) {
             self.held.push(HeldEvent::Call(Box::default()));
@@ -105,8 +106,8 @@ pub(crate) fn unreadable(why: NotACallReason) -> String {
     format!("the calls are next to each other and one cannot be read, so none is run: {why}")
 }
 
-/// Rejects all calls of several fences if one of them cannot be read or is cut off, or if one
-/// of a fence before them could not be read (`unread`).
+/// Rejects all held calls without a marker if one of them cannot be read or is cut off, or if one in a fence before
+/// them could not be read (`unread`).
 pub(crate) fn all_or_none(held: &mut [HeldEvent], unread: bool) {
     let fails = |kind: RejectedKind| matches!(kind, RejectedKind::Truncated | RejectedKind::Malformed);
     let kinds = members(held).filter_map(|ended| ended.rejection());
@@ -122,7 +123,7 @@ pub(crate) fn all_or_none(held: &mut [HeldEvent], unread: bool) {
     }
 }
 
-/// The calls among what is held that no marker announces and that are over.
+/// Returns the held calls that have ended and have no marker.
 fn members(held: &mut [HeldEvent]) -> impl Iterator<Item = &mut Ended> {
     held.iter_mut().filter_map(|held| match held {
         HeldEvent::Call(call) => call.ended.as_mut().filter(|ended| is_markerless(ended)),

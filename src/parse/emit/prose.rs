@@ -1,19 +1,19 @@
 //! The position of prose (text other than white space) before an offset, which tells whether the offset begins its
 //! line.
 
-/// The position of the prose before an offset.
+/// Position of the prose before an offset: none, on the offset's line, or above it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Prose {
     #[default]
     None,
-    /// On its line alone.
+    /// Prose is on the offset's line, and on no line above.
     OnTheLine,
-    /// On lines before.
+    /// Prose is on a line above.
     Above,
 }
 
 impl Prose {
-    /// Advances past `text`.
+    /// Updates the position of the prose for the offset after `text`.
     pub(crate) fn read(&mut self, text: &str) {
         let begins = match self {
             Prose::Above => return,

@@ -7,38 +7,38 @@ use crate::parse::emit::damage::Damage;
 use crate::parse::emit::prose::Prose;
 use crate::parse::marks::turn::TextTurn;
 
-/// The region of the text, whose turn it is, and what came there.
+/// State of the current region: its kind, its turn, and what has occurred in it.
 #[derive(Debug, Default)]
 pub(crate) struct RegionState {
     pub(crate) kind: Region,
-    /// Whose turn the text is in.
+    /// Role whose turn the text is in.
     pub(crate) turn: TextTurn,
-    /// Calls of the reasoning are drafts.
+    /// `true` if calls in the reasoning are drafts, as the configuration says.
     pub(crate) has_drafts: bool,
-    /// The stream is assumed to start in the reasoning, without evidence so far that it
-    /// does: it is read as an answer and reported as reasoning.
+    /// `true` while the stream is assumed, without evidence, to start in the reasoning: it is read as an answer and
+    /// reported as reasoning.
     pub(crate) is_undecided: bool,
-    /// The user has seen something.
+    /// `true` if the user has seen something of the answer.
     pub(crate) is_seen: bool,
     /// The last prose in this region: none, on this line or above.
     pub(crate) prose: Prose,
-    /// A token announced the call that follows, and whether it begins its line.
+    /// `Some` if a special token announced the call that follows; `true` if that token begins its line.
     announced: Option<bool>,
-    /// Text other than white space came in this region.
+    /// `true` if text other than white space came in this region.
     pub(crate) has_text: bool,
-    /// A call came in this region.
+    /// `true` if a call came in this region.
     pub(crate) has_calls: bool,
-    /// A call came in the answer.
+    /// `true` if a call came in the answer.
     pub(crate) answer_has_calls: bool,
-    /// A fence is open in which nothing but calls and white space came.
+    /// `true` while a code fence is open in which only calls and white space came.
     pub(crate) fence_is_clean: bool,
-    /// The fence before holds a call that could not be read, and only white space came since:
-    /// one of a series (`series/first_fence_unreadable`).
+    /// `true` if only white space has followed a code fence with a call that could not be read: one of a series
+    /// (`series/first_fence_unreadable`).
     pub(crate) follows_unread: bool,
-    /// Calls of the answer, and of the reasoning, that may be text of a damaged one.
+    /// State of the damage in the answer, and in the reasoning.
     damage: [Damage; 2],
-    /// A closer in the open reasoning that closes nothing there closed a call before it: this
-    /// one, or one after it.
+    /// Index of the first call before the open reasoning that a stray closer in the reasoning may have closed; `None`
+    /// without such a closer.
     pub(crate) in_doubt: Option<u32>,
 }
 
@@ -53,7 +53,7 @@ impl RegionState {
         }
     }
 
-    /// Something other than a call came after the end of the model's turn, if it has ended.
+    /// Changes the turn to `Over` if the model's turn has ended, since something other than a call followed.
     pub(crate) fn passes_end(&mut self) {
         if matches!(self.turn, TextTurn::Ended { .. }) {
             self.turn = TextTurn::Over;
@@ -96,8 +96,7 @@ impl RegionState {
         seen && is_told && self.has_text && !self.fence_is_clean && !self.follows_unread
     }
 
-    /// Enters a region. What is damaged in the answer stays so after a block of reasoning,
-    /// which may be in the damaged text.
+    /// Changes to `region`. Damage in the answer lasts beyond a block of reasoning, which may be in the damaged text.
     pub(crate) fn go_to(&mut self, region: Region) {
         if region != self.kind {
             let [content, reasoning] = &mut self.damage;
@@ -112,25 +111,25 @@ impl RegionState {
         self.announced = None;
     }
 
-    /// A token announces what follows: no prose is before that. `begins_line`: none is
-    /// before the token on its line.
+    /// Records that a token announces the following text, before which no prose counts. `begins_line`: no prose
+    /// precedes the token on its line.
     pub(crate) fn announce(&mut self, begins_line: bool) {
         self.prose = Prose::None;
         self.announced = Some(begins_line);
     }
 
-    /// Returns `true` if the token begins its line that announces what comes next, if one does.
+    /// Returns `true` if the token that announces the following text begins its line; `None` if no token announces it.
     pub(crate) fn announced(&self) -> Option<bool> {
         self.announced.filter(|_| self.prose == Prose::None)
     }
 
-    /// The damage of this region.
+    /// Returns the damage state of this region, to be changed.
     pub(crate) fn damage(&mut self) -> &mut Damage {
         &mut self.damage[self.kind as usize]
     }
 
-    /// A closer that closes nothing here closed the call `first` or a later one: returns the first call of
-    /// which that is certain. Of a call before open reasoning it is so once that never ends.
+    /// Returns the first call to withdraw for a stray closer, which closed the call `first` or a later one. Calls
+    /// before open reasoning are only in doubt, until that never ends.
     pub(super) fn certain_from(&mut self, first: u32) -> u32 {
         match self.kind {
             Region::Reasoning if first < self.damage[Region::Content as usize].last => {
@@ -141,7 +140,7 @@ impl RegionState {
         }
     }
 
-    /// The same, to be read.
+    /// Returns the damage state of this region, to be read.
     #[inline]
     pub(crate) fn known_damage(&self) -> &Damage {
         &self.damage[self.kind as usize]

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::event::{RejectedKind, Repair};
 use crate::json::{NotJson, is_too_deep, read};
 
-/// The content of a call's text, before anything is looked up.
+/// Content of a call's text, before its tool is looked up.
 #[derive(Debug, Default)]
 pub(crate) struct UnresolvedCall {
     pub(crate) server: Option<String>,
@@ -13,36 +13,36 @@ pub(crate) struct UnresolvedCall {
     pub(crate) arguments: Value,
     pub(crate) raw_arguments: String,
     pub(crate) repairs: Vec<Repair>,
-    /// Keys beside the others that say nothing; a parameter of the tool among
-    /// them may belong to the arguments.
+    /// Keys of the call's object that have no meaning; one that is a parameter of the tool may belong to the arguments.
     pub(crate) ignored_keys: Vec<String>,
     /// The fault of the call, if any.
     pub(crate) fault: Option<Fault>,
-    /// Its text continues, or may continue, after the offset at which it was ended.
+    /// `true` if the call's text continues, or may continue, after the offset at which it was ended.
     pub(crate) goes_on: bool,
-    /// A sentence goes on with its line: it may only speak of the call.
+    /// `true` if a sentence continues on the call's line: the text may only speak of the call.
     pub(crate) prose_follows: bool,
-    /// `true` if the arguments do not continue the deltas.
+    /// `true` if the final arguments do not continue the streamed deltas.
     pub(crate) restated: bool,
 }
 
 impl UnresolvedCall {
-    /// A call of which server and tool are known, as far as they are.
+    /// Creates a call with its server and tool, as far as they are known.
     pub(crate) fn of((server, tool): (Option<String>, Option<String>)) -> Self {
         UnresolvedCall { server, tool, ..UnresolvedCall::default() }
     }
 
-    /// Server and tool, as far as they are known.
+    /// Returns the call's server and tool, as far as they are known.
     pub(crate) fn called(&self) -> (Option<String>, Option<String>) {
         (self.server.clone(), self.tool.clone())
     }
 
-    /// Names a repair, once.
+    /// Adds a repair to the call, unless it has it already.
     pub(crate) fn note(&mut self, repair: Repair) {
         repair.note(&mut self.repairs);
     }
 
-    /// Takes arguments that were written as `written`, and say this in JSON; yields how much of that is JSON as it is.
+    /// Reads the arguments from `json`, as which the text `written` was understood. Returns the length of the prefix of
+    /// `json` that needed no repair; `None` if they cannot be read, with the fault set.
     pub(crate) fn take_json(&mut self, written: &str, json: &str, max_depth: usize) -> Option<usize> {
         written.clone_into(&mut self.raw_arguments);
         if is_too_deep(json, max_depth) {
@@ -91,7 +91,7 @@ pub(crate) fn holds(object: &Map<String, Value>, key: &str) -> bool {
     object.keys().any(|own| own == key)
 }
 
-/// Takes a member out of an object, by comparing as [`holds`] does.
+/// Removes a member from an object and returns its value, comparing keys as [`holds`] does.
 fn remove(object: &mut Map<String, Value>, key: &str) -> Option<Value> {
     let mut removed = None;
     object.retain(|own, value| {
@@ -104,7 +104,7 @@ fn remove(object: &mut Map<String, Value>, key: &str) -> Option<Value> {
     removed
 }
 
-/// Why a call cannot be read.
+/// The reason why a call cannot be read.
 #[derive(Debug, Clone)]
 pub(crate) struct Fault {
     pub(crate) kind: RejectedKind,
@@ -120,7 +120,7 @@ impl Fault {
         Fault::malformed(format!("the arguments are not valid JSON: {error}"))
     }
 
-    /// Two keys that mean the same say different things.
+    /// Returns the fault of two keys that mean the same and have different values.
     pub(crate) fn disagree(first: &str, second: &str) -> Self {
         Fault::malformed(format!("`{first}` and `{second}` mean the same and have different values"))
     }

@@ -6,10 +6,11 @@ use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::Tables;
 use crate::tools::{ACCESS_RESOURCE, Tool};
 
-/// A call, or why it must not run.
+/// A call, or its rejection.
 pub(crate) type CallResult = Result<Call, Rejected>;
 
-/// Returns the verdict on a finished call, wherever it is: the judge decides whether it may run.
+/// Returns the result for a finished call without regard to its placement, by which the judge decides whether it may
+/// run.
 pub(crate) fn verdict(
     tables: &Tables,
     dialect: Dialect,
@@ -63,7 +64,7 @@ pub(crate) fn verdict(
     }
 }
 
-/// Makes of a call that names an element of a dialect as its tool the call that it holds.
+/// Replaces a call that names an element of a dialect as its tool by the call that its arguments describe.
 pub(crate) fn unwrap_element(call: &mut UnresolvedCall, tables: &Tables) {
     let Some(tool) = call.tool.as_deref().filter(|_| call.fault.is_none()) else { return };
     let catalog = tables.catalog().map(|catalog| &**catalog);
@@ -78,8 +79,8 @@ pub(crate) fn unwrap_element(call: &mut UnresolvedCall, tables: &Tables) {
     call.arguments = inner.arguments;
 }
 
-/// Returns a parameter that was beside the arguments, where it says nothing, or contradicts the one in them
-/// (`members_after/parameter_beside_the_arguments`).
+/// Returns the first ignored key that is a parameter of `tool`: beside the arguments it has no effect, or contradicts
+/// the one in them (`members_after/parameter_beside_the_arguments`).
 fn misplaced<'k>(ignored_keys: &'k [String], tool: &Tool) -> Option<&'k str> {
     ignored_keys.iter().find(|key| tool.has_parameter(key)).map(String::as_str)
 }

@@ -9,7 +9,7 @@
 
 use crate::json::window::{Answer, Match, No, Undecided, begins, leading_space};
 
-/// The kind of text that a channel carries.
+/// Kind of text that a Harmony channel carries: analysis (reasoning), commentary, or the final answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Channel {
     Analysis,
@@ -17,31 +17,31 @@ pub(crate) enum Channel {
     Final,
 }
 
-/// A header.
+/// A Harmony channel header that was matched at the start of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) channel: Channel,
-    /// It begins with the token that begins a message.
+    /// `true` if the header begins with `<|start|>assistant`, and not with `<|channel|>`.
     pub(crate) starts: bool,
     pub(crate) length: usize,
 }
 
-/// The token that a header of the model's own begins with.
+/// Token that begins a Harmony message.
 pub(crate) const START: &str = "<|start|>";
 pub(crate) const OWN: &str = "<|start|>assistant";
 pub(crate) const CHANNEL: &str = "<|channel|>";
-/// Recipients that are channels of their own.
+/// Recipients (`to=…`) that determine the channel of a header without a channel name, with that channel.
 pub(crate) const RECIPIENTS: [(&str, Channel); 2] = [("to=self", Channel::Analysis), ("to=user", Channel::Final)];
 const CONSTRAIN: &str = "<|constrain|>";
 const MESSAGE: &str = "<|message|>";
 
-/// Most bytes of a recipient or a type.
+/// Maximum length in bytes of a recipient or content type in a channel header.
 const MAX_WORDS: usize = 64;
 
-/// Most channels in one header: a model may name a second one where the message should begin.
+/// Maximum number of channel names in one header: a model may write a second one where the message should begin.
 const MAX_CHANNELS: usize = 2;
 
-/// Matches a header at the start of `text`.
+/// Matches a Harmony channel header at the start of `text`, up to and including `<|message|>`.
 pub(crate) fn header(text: &str, more: bool) -> Match<Header> {
     let mut at = 0;
     let starts = begins(text, OWN, more).decided()?.is_some();
@@ -80,7 +80,8 @@ pub(crate) fn header(text: &str, more: bool) -> Match<Header> {
     begins(&text[at..], MESSAGE, more).map(|()| Header { channel, starts, length: at + MESSAGE.len() })
 }
 
-/// Words up to the next token, on one line.
+/// Returns the length of the text before the next `<`, which must be on the same line and at most `MAX_WORDS` bytes
+/// away.
 fn words(text: &str, more: bool) -> Match<usize> {
     match text.find(['<', '\n']) {
         Some(end) if end <= MAX_WORDS && text[end..].starts_with('<') => Ok(end),

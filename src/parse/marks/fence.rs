@@ -4,7 +4,7 @@ use super::tokens::tokens_at;
 use crate::dialect::{SENTENCE_END, THINK_TAGS};
 use crate::json::window::{Answer, Match, No, Undecided, begins, begins_tag, begins_tag_any_case, first_of};
 
-/// The language of Gemma 3's fences around calls, and what may be before a call in them.
+/// Language of the code fences in which Gemma 3 writes calls.
 pub(crate) const TOOL_CODE: &str = "tool_code";
 pub(crate) const PRINT: &str = "print(";
 
@@ -12,30 +12,30 @@ pub(crate) const PRINT: &str = "print(";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fence {
     byte: u8,
-    /// Number of its characters, in bytes.
+    /// Length in bytes of the fence's run of characters, or of its opening tag with a line break after it.
     pub(crate) length: usize,
-    /// The tag that it is spelt with instead.
+    /// Name of the HTML tag that the fence is, `pre` or `code`; `None` for a run of fence characters.
     tag: Option<&'static str>,
 }
 
-/// Tags that are fences at a line's start.
+/// Names of HTML tags that count as code fences at a line's start.
 pub(crate) const FENCE_TAGS: [&str; 2] = ["pre", "code"];
 
-/// Longest opening tag of a fence or a block, after its name.
+/// Upper limit, exclusive, on the bytes between the name and the closing bracket of an opening tag.
 const MAX_TAG: usize = 64;
 
 impl Fence {
-    /// Returns `true` if the fence is spelt as a tag: its closer may be anywhere on a line.
+    /// Returns `true` if the fence is an HTML tag, whose closing tag may be anywhere on a line.
     pub(crate) fn is_tag(self) -> bool {
         self.tag.is_some()
     }
 }
 
-/// Fewest characters of a fence.
+/// Minimum number of fence characters (backticks, tildes or apostrophes) of a code fence.
 const MIN_FENCE: usize = 3;
 
-/// Matches a line that opens a fence, where `text` is at a line's start: ```` ``` ````, `~~~` or `'''`, then at most
-/// two words.
+/// Matches a line that opens a code fence, where `text` is at a line's start: ```` ``` ````, `~~~` or `'''`, then at
+/// most two words; or a `<pre>` or `<code>` tag.
 ///
 /// Returns the fence and the line's length with its line break.
 pub(crate) fn fence_open(text: &str, more: bool) -> Match<(Fence, usize)> {
@@ -99,7 +99,7 @@ pub(crate) fn begins_any_case(text: &str, word: &str, more: bool) -> Match<()> {
     }
 }
 
-/// Matches the closer of a fence that is spelt as a tag at the start of `text`.
+/// Matches the closing tag of a fence that is an HTML tag, such as `</pre>` or `</code></pre>`, at the start of `text`.
 ///
 /// Returns its length with a line break after it.
 fn tag_close(text: &str, tag: &str, more: bool) -> Match<usize> {
@@ -108,7 +108,7 @@ fn tag_close(text: &str, tag: &str, more: bool) -> Match<usize> {
     with_line_break(code + begins_tag(&text[code..], tag, true, more)?, text, more)
 }
 
-/// Returns the length of a tag at the start of `text`, with a line break after it.
+/// Returns `length`, that of a tag at the start of `text`, plus one if a line break follows the tag.
 fn with_line_break(length: usize, text: &str, more: bool) -> Match<usize> {
     match &text[length..] {
         "" if more => Err(Undecided),
@@ -116,8 +116,8 @@ fn with_line_break(length: usize, text: &str, more: bool) -> Match<usize> {
     }
 }
 
-/// Returns `true` if `info` may follow the opening characters: a language and attributes, but neither the fence's own
-/// characters nor tags and tokens nor prose.
+/// Returns `true` if `info` may follow the opening characters of a code fence: a language and attributes, but neither
+/// fence characters nor tags and tokens nor prose.
 fn is_info(info: &str) -> bool {
     !info.contains(['`', '\'', '~', '<']) && info.split_whitespace().count() <= 2
 }
@@ -145,17 +145,18 @@ pub(crate) fn fence_close(text: &str, fence: Fence, more: bool) -> Match<usize> 
     }
 }
 
-/// The same of a fence between calls, whose line may also go on with what ends
-/// the message or, with `think_tags`, its reasoning: models break no line there.
-/// Yields the length up to that.
+/// Matches a line that closes `fence`, or closing characters that a message-ending token or, with `think_tags`, a
+/// closing think tag follows on their line, where models omit the line break. Returns the length up to that token or
+/// tag.
 pub(crate) fn fence_end(text: &str, fence: Fence, think_tags: bool, more: bool) -> Match<usize> {
     let ends = |rest: &str| ends_message(rest, think_tags, more);
     fence_close(text, fence, more).else_try(|| fence_close_before(text, fence, ends))
 }
 
-/// Matches the closer of `fence` at the start of `text` if its line goes on with something that `follows`.
+/// Matches the closing characters of `fence` at the start of `text` if `follows` matches the text after them and after
+/// spaces. Never matches for a fence that is an HTML tag.
 ///
-/// Returns the length up to that.
+/// Returns the length up to the text that `follows` matched.
 pub(crate) fn fence_close_before<T>(text: &str, fence: Fence, follows: impl FnOnce(&str) -> Match<T>) -> Match<usize> {
     // What follows a closing tag on its line does not matter: `fence_close` has looked for it.
     if fence.is_tag() {
@@ -171,7 +172,7 @@ pub(crate) fn fence_close_before<T>(text: &str, fence: Fence, follows: impl FnOn
 
 /// Matches a run of fence characters, then perhaps a language; returns the length of both.
 ///
-/// For fences that a dialect expects.
+/// Used for the fences that a dialect's call syntax demands.
 pub(crate) fn fence_run(text: &str, more: bool) -> Match<usize> {
     let fence = fence_chars(text, more)?;
     let word = text[fence.length..].bytes().take_while(u8::is_ascii_alphanumeric).count();
@@ -179,7 +180,7 @@ pub(crate) fn fence_run(text: &str, more: bool) -> Match<usize> {
     if length == text.len() && more { Err(Undecided) } else { Ok(length) }
 }
 
-/// The fence that `text` begins with, for [`fence_close`].
+/// Matches a run of at least three backticks, tildes or apostrophes at the start of `text`; returns it as a fence.
 pub(crate) fn fence_chars(text: &str, more: bool) -> Match<Fence> {
     let Some(&byte) = text.as_bytes().first().filter(|b| matches!(b, b'`' | b'~' | b'\'')) else {
         return Err(No);
@@ -208,15 +209,15 @@ fn closes_think(text: &str, more: bool) -> Match<usize> {
     THINK_TAGS.iter().map(|tag| begins_tag_any_case(text, tag, true, more)).fold(Err(No), Answer::either)
 }
 
-/// Matches the end of a message or of its reasoning at the start of `text`: a closing think tag, where they count, or a
-/// token of a chat template.
+/// Matches the end of a message or of its reasoning at the start of `text`: a token of a chat template or, with
+/// `think_tags`, a closing think tag.
 pub(crate) fn ends_message(text: &str, think_tags: bool, more: bool) -> Match<()> {
     let think = if think_tags { think_close(text, more).map(|_| ()) } else { Err(No) };
     let tokens = tokens_at(text).iter().map(|token| begins(text, token.text, more));
     think.either(sentence_end(text, more)).either(first_of(tokens))
 }
 
-/// The same for the token that ends a message only if nothing follows it.
+/// Matches the end-of-sentence token `</s>` at the start of `text` if nothing but white space follows it.
 pub(crate) fn sentence_end(text: &str, more: bool) -> Match<()> {
     begins(text, SENTENCE_END, more)?;
     match text[SENTENCE_END.len()..].trim_ascii() {

@@ -5,29 +5,29 @@ use crate::dialect::{HeaderPiece, Named, NamedArguments, NamedCall, React};
 use crate::json::window::{Answer, Match, No, Undecided, begins, first_of, leading_space};
 use crate::parse::marks::fence::fence_chars;
 
-/// Longest name in an opener, in bytes: the most that MCP recommends.
+/// Maximum length in bytes of a name in an opener, as MCP recommends for tool names.
 pub(crate) const MAX_NAME: usize = 128;
 
-/// Most white space, and most further attributes, inside an opener.
+/// Maximum length in bytes of a run of white space, of further attributes or of an identifier in an opener.
 const MAX_FILL: usize = 64;
 
-/// No opener is longer; more of a text is not looked at.
+/// Maximum length in bytes of an opener with its name; a text is not examined further.
 const MAX_HEAD: usize = 512;
 
-/// An identifier is waited for to this length.
+/// Assumed length in bytes of an identifier in an opener, for the number of bytes that are held back.
 const LONG_ID: usize = 16;
 
-/// A header that was read.
+/// An opener that was matched, with the name that it contains and its length in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head<'t> {
     pub(crate) name: &'t str,
     pub(crate) length: usize,
-    /// An attribute says that the value is JSON and no text: DeepSeek's `string="false"`, and
-    /// Kimi's `type="number"`.
+    /// `true` if an attribute declares the value to be JSON rather than text: DeepSeek's `string="false"`, and Kimi's
+    /// `type="number"`.
     pub(crate) is_json: bool,
 }
 
-/// Checks whether `text` begins with these pieces.
+/// Matches an opener that consists of `pieces` at the start of `text`; returns its name and length.
 #[inline]
 pub(crate) fn head<'t>(pieces: &[HeaderPiece], text: &'t str, more: bool) -> Match<Head<'t>> {
     // Nearly every text is another one, which its second byte tells.
@@ -96,7 +96,8 @@ fn this_head<'t>(pieces: &[HeaderPiece], text: &'t str, more: bool) -> Match<Hea
     if name.is_empty() { Err(No) } else { Ok(Head { name, length, is_json }) }
 }
 
-/// Returns `true` if one of these attributes says that a value is no text.
+/// Returns `true` if one of `attributes` declares a value that is not text: `string="false"`, or `type` with a JSON
+/// type other than string.
 fn says_json(attributes: &str) -> bool {
     let mut parts = attributes.split(['"', '\'']);
     while let (Some(name), Some(value)) = (parts.next(), parts.next()) {
@@ -109,7 +110,8 @@ fn says_json(attributes: &str) -> bool {
     false
 }
 
-/// A run of `length` bytes at the start of `rest`, which may still grow if it reaches its end.
+/// Checks that a run of `length` bytes at the start of `rest` has `least` to `most` bytes; undecided if it reaches the
+/// end of `rest` and more text may follow.
 fn run_of(length: usize, least: usize, most: usize, rest: &str, more: bool) -> Match<usize> {
     if length > most {
         Err(No)
@@ -122,7 +124,8 @@ fn run_of(length: usize, least: usize, most: usize, rest: &str, more: bool) -> M
     }
 }
 
-/// Attributes at the start of `rest` in front of the one that holds the name.
+/// Matches attributes at the start of `rest` that precede the attribute `name=`; returns their length, with the white
+/// space after them.
 fn attributes_before(rest: &str, more: bool) -> Match<usize> {
     let mut length = 0;
     loop {
@@ -162,19 +165,20 @@ fn attributes_before(rest: &str, more: bool) -> Match<usize> {
     }
 }
 
-/// Returns `true` for a letter, a digit or `_`.
+/// Returns `true` for an ASCII letter, an ASCII digit or `_`.
 fn is_plain(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || *byte == b'_'
 }
 
-/// Length of what may be a name, or the start of one.
+/// Returns the length in bytes of the name, or the beginning of one, at the start of `text`; `quote` is the quotation
+/// mark around it.
 fn name_length(text: &str, quote: Option<char>) -> usize {
     // Most names are these bytes alone.
     let plain = text.bytes().take_while(is_plain).count();
     text[plain..].find(|c| ends_name(c, quote)).map_or(text.len(), |end| plain + end)
 }
 
-/// Returns `true` if a name ends before `c`. Between quotation marks it may hold more.
+/// Returns `true` if a name ends before `c`; in quotation marks, `quote`, a name may contain more characters.
 fn ends_name(c: char, quote: Option<char>) -> bool {
     match quote {
         Some(quote) => c == quote || c.is_control() || matches!(c, '<' | '>'),
@@ -189,7 +193,8 @@ fn ends_name(c: char, quote: Option<char>) -> bool {
     }
 }
 
-/// Checks whether `text`, after the head of a call, begins something that belongs to the call.
+/// Checks whether `text`, which follows the opener of `call`, begins with arguments or a closer as the call's syntax
+/// demands.
 pub(crate) fn gate(call: &NamedCall, text: &str, more: bool) -> Match<()> {
     if matches!(call.arguments, NamedArguments::None) {
         return Ok(());
@@ -216,12 +221,13 @@ pub(crate) fn gate(call: &NamedCall, text: &str, more: bool) -> Match<()> {
     arguments.either(unit(ends(&call.close, inner, more)))
 }
 
-/// Checks whether `text` begins with a closer, which may be empty and then ends nothing; returns its length.
+/// Matches the closer `close` at the start of `text`; returns its length. An empty closer never matches.
 pub(crate) fn ends(close: &str, text: &str, more: bool) -> Match<usize> {
     if close.is_empty() { Err(No) } else { begins_token(text, close, more) }
 }
 
-/// Checks whether `text` begins with a token, in any of its spellings; yields its length.
+/// Matches the special token `token` at the start of `text`, also with ASCII characters in place of `｜` and `▁`;
+/// returns the length in `text`.
 #[inline]
 pub(crate) fn begins_token(text: &str, token: &str, more: bool) -> Match<usize> {
     let same = token.bytes().zip(text.bytes()).take_while(|(wanted, found)| wanted == found).count();
@@ -240,12 +246,13 @@ pub(crate) fn begins_token(text: &str, token: &str, more: bool) -> Match<usize> 
     }
 }
 
-/// Returns `true` if this byte is a whole character, and one that stands for no `｜` or `▁`.
+/// Returns `true` if `byte` is an ASCII character, and none that may replace `｜` or `▁` in a special token.
 fn begins_no_spelling(byte: u8) -> bool {
     byte.is_ascii() && !matches!(byte, b'|' | b'_' | b'\\' | b' ')
 }
 
-/// The same for a text and a token that are alike in their first `length` bytes.
+/// Matches the rest of the special token `token`, of which `text` begins with the first `length` bytes, in any
+/// spelling; returns the whole length in `text`.
 fn begins_spelling(text: &str, token: &str, mut length: usize, more: bool) -> Match<usize> {
     for c in token[length..].chars() {
         let rest = &text[length..];
@@ -265,7 +272,8 @@ fn begins_spelling(text: &str, token: &str, mut length: usize, more: bool) -> Ma
     Ok(length)
 }
 
-/// Length of an opener with a name of this length, and little white space.
+/// Returns the length in bytes of an opener whose name has `name` bytes, counting one byte for each run of white space
+/// or attributes.
 pub(crate) fn longest_head(pieces: &[HeaderPiece], name: usize) -> usize {
     let length = |piece: &HeaderPiece| match piece {
         HeaderPiece::Text(text) | HeaderPiece::Maybe(text) => text.len(),
@@ -282,17 +290,18 @@ pub(crate) fn longest_head(pieces: &[HeaderPiece], name: usize) -> usize {
     pieces.iter().map(length).sum()
 }
 
-/// The answer without what was found.
+/// Discards the value of a match, and keeps its decision.
 pub(crate) fn unit<T>(found: Match<T>) -> Match<()> {
     found.map(|_| ())
 }
 
-/// Checks whether `text` begins with what closes a group of these calls.
+/// Matches the closer of a group of calls of the dialect `named` at the start of `text`; returns its length.
 pub(crate) fn group_close(named: &Named, text: &str, more: bool) -> Match<usize> {
     first_of(named.groups.iter().map(|group| begins_token(text, &group.close, more)))
 }
 
-/// The words that `text` begins with, and whether brackets are around the arguments.
+/// Matches the words that begin a ReAct call at the start of `text`; returns them, and `true` if brackets enclose the
+/// arguments.
 pub(crate) fn react_head<'t>(spec: &React, text: &'t str, more: bool) -> Match<(Head<'t>, bool)> {
     first_of(spec.heads.iter().map(|form| head(&form.head, text, more).map(|found| (found, form.in_brackets))))
 }

@@ -2,7 +2,7 @@
 
 use std::ops::{BitAnd, BitOr};
 
-/// A set of what may begin at a `<` or a `[`, or at a line's start.
+/// Set of the kinds of delimiters that may begin at a `<`, at a `[` or at a line's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Kinds(u32);
 
@@ -10,60 +10,60 @@ impl Kinds {
     pub(crate) const NONE: Kinds = Kinds(0);
     pub(crate) const ALL: Kinds = Kinds(!0);
 
-    /// A think tag.
+    /// Opening or closing think tag.
     pub(crate) const THINK: Kinds = Kinds(1);
-    /// A fence's line.
+    /// Line that begins with the characters or the opening tag of a code fence.
     pub(crate) const FENCE: Kinds = Kinds(1 << 1);
-    /// The tag that closes a fence.
+    /// HTML tag that closes a code fence: `</pre>` or `</code>`.
     pub(crate) const FENCE_TAG: Kinds = Kinds(1 << 2);
-    /// A block that quotes.
+    /// Opener of a block in which calls are only examples, such as a comment or a heredoc.
     pub(crate) const QUOTE: Kinds = Kinds(1 << 3);
-    /// Another mark around reasoning.
+    /// Delimiter of reasoning other than a think tag, such as `[THINK]`.
     pub(crate) const REASONING: Kinds = Kinds(1 << 4);
-    /// Closers of calls or of a group of them.
+    /// Closing delimiters of calls or of groups of calls.
     pub(crate) const CLOSER: Kinds = Kinds(1 << 5);
-    /// The opener of an element, in [`Tables::blocks`](crate::parse::tables::Tables::blocks).
+    /// Opening tag of a call that is an XML element, in [`Tables::blocks`](crate::parse::tables::Tables::blocks).
     pub(crate) const ELEMENT: Kinds = Kinds(1 << 6);
-    /// A tool's own tag.
+    /// Opening tag whose name is that of a tool, which begins a call of it.
     pub(crate) const TOOL_TAG: Kinds = Kinds(1 << 7);
-    /// Announcers of objects: a marker, or a line.
+    /// Marker or marker line that announces a call in the form of a JSON object.
     pub(crate) const MARKER: Kinds = Kinds(1 << 8);
-    /// An opener that holds a name, or that of a group of such calls.
+    /// Opener of a call that contains the tool's name, or opener of a group of such calls.
     pub(crate) const NAMED: Kinds = Kinds(1 << 9);
-    /// A call that no marker announces: a list of calls in Python's syntax, or a line.
+    /// Call without a marker: a list of calls in Python's syntax, or a call at a line's start.
     pub(crate) const BARE: Kinds = Kinds(1 << 11);
-    /// The header of a channel.
+    /// Header of a Harmony channel.
     pub(crate) const CHANNEL: Kinds = Kinds(1 << 12);
-    /// A token of a chat template.
+    /// Special token of a chat template, such as `<|im_end|>`.
     pub(crate) const TOKEN: Kinds = Kinds(1 << 13);
-    /// A tag that results are in.
+    /// Opening tag that encloses a tool's result.
     pub(crate) const RESULT: Kinds = Kinds(1 << 14);
-    /// The first bytes of an opener, for whoever asks why it is none.
+    /// First two bytes of an element's opening tag, so that an incomplete tag can be reported as a rejected candidate.
     pub(crate) const PARTIAL: Kinds = Kinds(1 << 15);
-    /// A line of another's turn.
+    /// Line that begins another role's turn, such as `User:`.
     pub(crate) const TURN: Kinds = Kinds(1 << 16);
-    /// The number of a list's item with a fence after it.
+    /// Number of a list item that a code fence follows on the line.
     pub(crate) const NUMBER: Kinds = Kinds(1 << 17);
 
-    /// Openers of calls.
+    /// All kinds that are openers of calls: elements, tool tags, markers and named openers.
     pub(crate) const OPENERS: Kinds = Kinds(Self::ELEMENT.0 | Self::TOOL_TAG.0 | Self::MARKER.0 | Self::NAMED.0);
 
-    /// Kinds that count only as long as calls are looked for.
+    /// Kinds that are recognised only while the text is searched for calls.
     pub(crate) const CALLS: Kinds = Kinds(Self::OPENERS.0 | Self::CLOSER.0 | Self::BARE.0 | Self::PARTIAL.0);
 
-    /// Returns `true` if one of `others` is among them.
+    /// Returns `true` if this set has a kind in common with `others`.
     #[inline]
     pub(crate) fn has(self, others: Kinds) -> bool {
         self.0 & others.0 != 0
     }
 
-    /// These kinds but for `others`.
+    /// Returns this set without the kinds in `others`.
     #[inline]
     pub(crate) fn without(self, others: Kinds) -> Kinds {
         Kinds(self.0 & !others.0)
     }
 
-    /// These kinds where `holds`, else none.
+    /// Returns this set if `holds`, else the empty set.
     #[inline]
     pub(crate) fn only_if(self, holds: bool) -> Kinds {
         if holds { self } else { Kinds::NONE }

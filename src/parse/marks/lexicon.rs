@@ -17,19 +17,19 @@ pub(crate) struct Lexicon {
     pub(crate) line: Prefixes,
 }
 
-/// The extent of a stretch of plain text.
+/// Length of a run of plain text, and the delimiters that may begin after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plain {
-    /// Bytes of it. If more follow, something may begin there.
+    /// Length of the plain text in bytes; in a longer input, a delimiter may begin at this offset.
     pub(crate) length: usize,
-    /// `true` if a line starts there.
+    /// `true` if the plain text ends at a line's start at which a delimiter may begin.
     pub(crate) line_start: bool,
-    /// The marks that may begin there, if no line starts.
+    /// Delimiters that may begin after the plain text; none if `line_start` is set.
     pub(crate) fit: Fit,
 }
 
 impl Plain {
-    /// None: a line starts here, or text goes on.
+    /// Returns an empty run of plain text, at a line's start if `line_start`.
     pub(crate) fn none(line_start: bool) -> Self {
         Plain { length: 0, line_start, fit: Fit::NONE }
     }
@@ -41,26 +41,26 @@ impl Lexicon {
         self.after(mark.starts_with('[')).add_mark(mark, kinds);
     }
 
-    /// Returns the prefixes that may follow a square bracket, or else an angle bracket.
+    /// Returns the prefix tree of the delimiters that begin with `[` if `is_square`, else of those that begin with `<`.
     pub(crate) fn after(&mut self, is_square: bool) -> &mut Prefixes {
         if is_square { &mut self.bracket } else { &mut self.tag }
     }
 
-    /// All literals are added.
+    /// Builds the prefix trees, after all literals were added.
     pub(crate) fn seal(&mut self) {
         self.tag.seal();
         self.bracket.seal();
         self.line.seal();
     }
 
-    /// Reads plain text, which begins at a line's start if `line_start`, up to where something of
-    /// these kinds may begin or too little is at hand to tell.
+    /// Measures the plain text at the start of `text`, up to the first offset at which a delimiter of `kinds` may
+    /// begin, or may yet turn out to begin. `line_start`: `text` begins a line.
     pub(crate) fn plain(&self, text: &[u8], line_start: bool, kinds: Kinds) -> Plain {
         self.plain_by::<false>(text, line_start, kinds)
     }
 
-    /// The same, where two bytes after a `[` or at a line's start are enough to stop at: what was
-    /// held is reported in the same pieces, however much of it has come.
+    /// Measures plain text like [`plain`](Self::plain), but stops as soon as two bytes after a `[` or at a line's start
+    /// fit, so that held text is reported in the same pieces however much of it has arrived.
     pub(crate) fn plain_by_leads(&self, text: &[u8], kinds: Kinds) -> Plain {
         self.plain_by::<true>(text, false, kinds)
     }
@@ -111,7 +111,8 @@ impl Lexicon {
         Plain { length: text.len(), ..Plain::none(false) }
     }
 
-    /// Returns which marks of these kinds `text`, at a `<` or a `[`, may begin with.
+    /// Returns those of `kinds` whose delimiters may begin at the `<` or `[` with which `text` begins; none for any
+    /// other text.
     #[inline]
     pub(crate) fn mark(&self, text: &str, kinds: Kinds) -> Fit {
         match text.as_bytes() {
@@ -121,20 +122,20 @@ impl Lexicon {
         }
     }
 
-    /// Returns `true` if the two bytes after the `<` that `text` begins with are those of a mark.
+    /// Returns `true` if a known delimiter begins with the `<` at the start of `text` and the two bytes after it.
     pub(crate) fn leads_tag(&self, text: &str) -> bool {
         let lead = text.as_bytes().get(1..).map(|after| &after[..after.len().min(2)]);
         lead.is_some_and(|lead| self.tag.fit(lead, Kinds::ALL).kinds != Kinds::NONE)
     }
 
-    /// Returns which of these kinds may begin a line with the first two bytes of `text`; after a blank line those of
-    /// the next count.
+    /// Returns those of `kinds` that may begin a line with the first two bytes of `text`, not counting up to two line
+    /// break characters before these.
     pub(crate) fn line_leads(&self, text: &[u8], kinds: Kinds) -> Kinds {
         let blank = text.iter().take(2).take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         self.line.fit(&text[..text.len().min(blank + 2)], kinds).kinds
     }
 
-    /// Returns `true` if something may begin in `text`, which begins at a line's start.
+    /// Returns `true` if a delimiter of `kinds` may begin the line at the start of `text`, after its indent.
     #[inline]
     fn may_begin_line(&self, text: &[u8], kinds: Kinds) -> bool {
         match *text {
@@ -150,12 +151,13 @@ impl Lexicon {
     }
 }
 
-/// Bytes of a line's indent.
+/// Returns the number of spaces and tabs at the start of `text`.
 fn indent(text: &[u8]) -> usize {
     text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// Returns the offset after the blocks at `from` in which no trigger is.
+/// Skips blocks of `BLOCK` bytes, from offset `from` on, that contain no `<`, `[` or line break; returns the offset
+/// after them.
 #[inline(never)]
 fn past_plain_blocks(text: &[u8], from: usize) -> usize {
     let (blocks, _) = text[from..].as_chunks();
@@ -163,13 +165,14 @@ fn past_plain_blocks(text: &[u8], from: usize) -> usize {
     from + plain * BLOCK
 }
 
-/// Returns `true` if there are bytes, and no `<`, no `[` and no line break among them.
+/// Returns `true` if `text` is not empty and contains no `<`, no `[` and no line break.
 #[inline(always)] // With each chunk; the call alone would cost a quarter of it.
 pub(crate) fn has_no_trigger(text: &str) -> bool {
     has_none(text.as_bytes(), Trigger)
 }
 
-/// The same, with no bracket among them, and no text in quotes that ends with them, for all that the last two bytes say.
+/// Returns `true` if `text` is not empty, contains no `<`, no line break and no bracket, and its last two bytes show
+/// that it does not end with a quoted text.
 #[inline(always)] // With each chunk after calls.
 pub(crate) fn has_no_trigger_or_bracket(text: &str) -> bool {
     // White space and quotation marks come before nearly all letters and signs.
@@ -182,7 +185,7 @@ pub(crate) fn has_no_trigger_or_bracket(text: &str) -> bool {
     has_none(text.as_bytes(), Either(Trigger, Bracket)) && ends_no_quote(text.as_bytes())
 }
 
-/// A `<`, a `[`, or a line break.
+/// Class of the bytes at which a delimiter may begin: `<`, `[` and the line break.
 #[derive(Clone, Copy)]
 struct Trigger;
 

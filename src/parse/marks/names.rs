@@ -9,18 +9,18 @@ use crate::tools::{Catalog, Tool};
 /// The suffix that Llama 3.1 writes after the names of its built-in tools: `brave_search.call(…)`.
 const METHOD: &str = ".call";
 
-/// The known names, in order, as they compare: `.`, `-` and `_` are one.
+/// Sorted names of the known tools; `.`, `-` and `_` in them compare as equal.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KnownNames {
     sorted: Vec<String>,
-    /// By bit, the ASCII bytes that a name may begin with as it is written; bit 0 for all others.
+    /// Set of the ASCII bytes that a known name may begin with, one bit each; bit 0 is for all other bytes.
     firsts: u128,
-    /// The same with [`METHOD`] after them.
+    /// Sorted names of the known tools with [`METHOD`] after each.
     methods: Vec<String>,
 }
 
 impl KnownNames {
-    /// The names of a catalog's tools, alone, with their servers, and as requests offer them.
+    /// Collects the names of a catalog's tools: alone, as `server.tool`, and as requests to the model name them.
     pub(crate) fn new(catalog: &Catalog) -> Self {
         let taken = own_names(catalog.tools());
         let with_server = |tool: &Tool| tool.server.as_ref().map(|s| format!("{s}.{}", tool.name));
@@ -39,13 +39,13 @@ impl KnownNames {
         names
     }
 
-    /// Returns `true` if a name may begin with `text`: nearly no text does.
+    /// Returns `true` if a known name may begin with the first byte of `text`, or if `text` is empty.
     #[inline]
     pub(crate) fn may_begin(&self, text: &str) -> bool {
         text.bytes().next().is_none_or(|first| self.firsts & bit(first) != 0)
     }
 
-    /// Returns the first two bytes of each name with the parenthesis after it.
+    /// Returns the first two bytes of each known name in each spelling; after a name of one byte the second is `(`.
     pub(crate) fn leads(&self) -> Vec<[u8; 2]> {
         let forms = |byte: u8, forms: &[u8]| if byte == b'_' { forms.to_vec() } else { vec![byte] };
         let of_name = |name: &String| {
@@ -56,12 +56,12 @@ impl KnownNames {
         self.sorted.iter().chain(&self.methods).flat_map(of_name).collect()
     }
 
-    /// Bytes of the longest name.
+    /// Returns the length in bytes of the longest known name with [`METHOD`] after it.
     pub(crate) fn longest(&self) -> usize {
         self.methods.iter().map(String::len).max().unwrap_or(0)
     }
 
-    /// Returns `true` if a tool has this name.
+    /// Returns `true` if a known tool has this name.
     pub(crate) fn knows(&self, name: &str) -> bool {
         self.sorted.binary_search_by(|known| compare(known, name)).is_ok()
     }
@@ -109,14 +109,15 @@ impl KnownNames {
         }
     }
 
-    /// Returns the known name in `written` if it is one with [`METHOD`] after it.
+    /// Returns the known name before the suffix [`METHOD`] of `written`; `None` without one, or if all of `written` is
+    /// a known name.
     pub(crate) fn method<'t>(&self, written: &'t str) -> Option<&'t str> {
         // A tool whose own name ends so is meant itself.
         written.strip_suffix(METHOD).filter(|name| !self.knows(written) && self.knows(name))
     }
 }
 
-/// The bit of an ASCII byte; all others share one.
+/// Returns the bit of `byte` in the set of first bytes; bytes that are not ASCII share bit 0.
 fn bit(byte: u8) -> u128 {
     1 << if byte.is_ascii() { byte } else { 0 }
 }
@@ -134,7 +135,7 @@ fn fold(byte: u8) -> u8 {
     if matches!(byte, b'.' | b'-') { b'_' } else { byte }
 }
 
-/// Compares a known name with a name as it was written.
+/// Compares a known name with a name from the text, in which `.` and `-` count as `_`.
 fn compare(known: &str, written: &str) -> Ordering {
     known.bytes().cmp(written.bytes().map(fold))
 }

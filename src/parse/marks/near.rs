@@ -2,32 +2,32 @@
 
 use crate::dialect::Dialect;
 
-/// Letters of the shortest mark that counts.
+/// Minimum number of letters of a delimiter that is compared despite misspelling.
 const LEAST: usize = 6;
 
-/// Bytes of a text that may be a mark.
+/// Maximum length in bytes of a text that is compared with the known delimiters.
 const LONGEST: usize = 48;
 
-/// Characters that end the name in a mark.
+/// Characters that end the name in a delimiter.
 const ENDS: [char; 7] = ['>', ']', '=', '"', '{', '\n', ' '];
 
-/// Marks of dialects, each letter sequence once, the first dialect's.
+/// Delimiters of dialects, compared by their letters; of several with the same letters, the first dialect's is stored.
 #[derive(Debug, Default)]
 pub(crate) struct NearMarks {
     marks: Vec<Mark>,
 }
 
-/// A mark of a dialect.
+/// A delimiter of a dialect, with the letters by which it is compared.
 #[derive(Debug)]
 struct Mark {
     letters: String,
-    /// As the dialect writes it.
+    /// The delimiter as the dialect writes it.
     text: String,
     dialect: Dialect,
 }
 
 impl NearMarks {
-    /// Collects the marks of these dialects: those before, in and after their calls.
+    /// Collects the delimiters of `dialects`: those before, in and after their calls.
     pub(crate) fn of(dialects: impl Iterator<Item = Dialect>) -> Self {
         let mut marks = NearMarks::default();
         for dialect in dialects {
@@ -36,7 +36,7 @@ impl NearMarks {
         marks
     }
 
-    /// Returns `true` if a word is that of a mark.
+    /// Returns `true` if `word` has the same letters as a known delimiter.
     pub(crate) fn holds(&self, word: &str) -> bool {
         let letters = letters(word);
         self.marks.iter().any(|known| known.letters == letters)
@@ -49,16 +49,17 @@ impl NearMarks {
         }
     }
 
-    /// The dialect of the first mark in `text` that is one but for a slip, and how many there are.
+    /// Returns the dialect of the first delimiter in `text`, with at most one slip in its spelling, and the number of
+    /// such delimiters; `None` without any.
     pub(crate) fn found_in(&self, text: &str) -> Option<(Dialect, usize)> {
         let mut found = self.all_in(text);
         let first = found.next()?;
         Some((first.dialect, 1 + found.count()))
     }
 
-    /// The first tag or token in `text` that is a misspelt mark, or one in other letters than its dialect's. What is
-    /// between the letters is no slip: several dialects have the same ones. Returns it as it is written, and as its
-    /// dialect writes it.
+    /// Returns the first tag or token in `text` that is a misspelt delimiter, or one in the wrong case: as it is
+    /// written, and as its dialect writes it. Other signs between the letters are no slip, since several dialects have
+    /// the same letters.
     pub(crate) fn slip_in<'t>(&'t self, text: &'t str) -> Option<(&'t str, &'t str)> {
         memchr::memchr2_iter(b'<', b'[', text.as_bytes()).find_map(|at| {
             let rest = &text[at..];
@@ -71,7 +72,7 @@ impl NearMarks {
         })
     }
 
-    /// The marks in `text` that are ones but for a slip.
+    /// Returns the delimiters in `text`, each with at most one slip in its spelling.
     fn all_in<'t>(&'t self, text: &'t str) -> impl Iterator<Item = &'t Mark> {
         // A line that announces calls has spaces in it.
         let line = self.near(text.lines().next().unwrap_or_default());
@@ -103,13 +104,14 @@ impl NearMarks {
     }
 }
 
-/// The letters of a mark, small; what is between them is spelt in many ways.
+/// Returns the ASCII letters of a delimiter in lower case, without the signs between them, which are spelt in many
+/// ways.
 fn letters(mark: &str) -> String {
     mark.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect()
 }
 
 /// Returns `true` if two texts are the same except for one slip: a character left out, added or replaced, or two that
-/// changed places. Short ones must be equal.
+/// changed places. If `b` has fewer than four bytes, they must be equal.
 pub(crate) fn alike(a: &str, b: &str) -> bool {
     if a == b {
         return true;

@@ -5,42 +5,44 @@
 
 use super::kinds::Kinds;
 
-/// Literals that begin with the same byte, which is not looked at, or at a line's start.
+/// Prefix tree of the literals that follow a `<`, that follow a `[`, or that begin a line.
 #[derive(Debug, Default)]
 pub(crate) struct Prefixes {
-    /// The literals and their bytes, until they are [sealed](Self::seal).
+    /// Literals whose bytes are in `bytes`; both are empty after [`seal`](Self::seal).
     marks: Vec<Spelt>,
     bytes: Vec<u8>,
     nodes: Vec<Node>,
-    /// The kinds that may begin with the bytes of a node, and those of them that end there; few nodes differ in it.
+    /// Pairs of the kinds whose literals contain a node, and the kinds whose literals end at it; nodes with equal pairs
+    /// share one.
     sets: Vec<(Kinds, Kinds)>,
-    /// The bytes that nodes stand for after their first one.
+    /// Bytes of all nodes, without the first byte of each.
     labels: Vec<u8>,
-    /// By first byte, the literals that begin with it.
+    /// Root entries of the tree, by the first byte of the literals.
     roots: Vec<Root>,
-    /// The numbers of the nodes that second bytes begin, from 1; 0 where none does.
+    /// Node numbers, from 1, by the second byte of literals; 0 where no literal has that byte.
     seconds: Vec<u16>,
 }
 
-/// The literals that begin with a byte. Nearly no text goes further than to its second byte.
+/// Entry for the first byte of literals. Most texts are decided by their second byte.
 #[derive(Debug, Clone, Copy, Default)]
 struct Root {
-    /// The number of the byte's node, from 1; 0 if there is none.
+    /// Number, from 1, of the node of this first byte; 0 if no literal begins with it.
     node: u16,
-    /// The index in [`Prefixes::seconds`] of the lowest byte that may follow, that byte, and how many may from there.
+    /// Index in [`Prefixes::seconds`] of the entry for `lowest`, the lowest possible second byte; `count` entries begin
+    /// there.
     start: u16,
     lowest: u8,
     count: u8,
-    /// A literal has no other byte.
+    /// `true` if a literal consists of the first byte alone.
     is_whole: bool,
 }
 
-/// The kinds that a text may be, by its first bytes.
+/// Kinds of the delimiters that a text may begin with, by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fit {
-    /// The kinds that may begin so; none if no literal does.
+    /// Kinds of the delimiters that may begin with the text's bytes; empty if no literal fits.
     pub(crate) kinds: Kinds,
-    /// A literal is there with all of its bytes.
+    /// `true` if the text contains all bytes of a literal.
     pub(crate) is_whole: bool,
 }
 
@@ -48,7 +50,7 @@ impl Fit {
     pub(crate) const NONE: Fit = Fit { kinds: Kinds::NONE, is_whole: false };
 }
 
-/// A literal in one of its spellings: where what is looked at of it is, and what it may be.
+/// One spelling of a literal: the range of its bytes in `Prefixes::bytes`, and its kinds.
 #[derive(Debug, Clone, Copy)]
 struct Spelt {
     start: u32,
@@ -62,41 +64,42 @@ impl Spelt {
     }
 }
 
-/// Bytes that literals have in common after those of the node before it. A tree is kept for each
-/// configuration, so that it is small.
+/// Tree node: bytes that literals have in common after those of the parent node. Compact, since each configuration has
+/// its own tree.
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    /// The index in [`Prefixes::labels`] at which the bytes after the first begin.
+    /// Index in [`Prefixes::labels`] of the node's bytes after its first one.
     label: u32,
-    /// The first of the nodes after it.
+    /// Index of the node's first child.
     child: u32,
-    /// Its sets in [`Prefixes::sets`].
+    /// Index in [`Prefixes::sets`] of the node's pair of kinds.
     sets: u16,
-    /// The number of these bytes and of these nodes: at most [`LONGEST`], and one for each byte that a text can hold.
+    /// Number of the node's bytes after its first one, less than [`LONGEST`]; `children` is the number of its child
+    /// nodes.
     bytes: u8,
     children: u8,
-    /// The first byte.
+    /// First byte of the node.
     lead: u8,
 }
 
-/// A node, while the tree is made.
+/// A node of the prefix tree under construction.
 struct Grown<'m> {
     at: usize,
-    /// The literals that have it.
+    /// Literals that contain the bytes up to this node.
     marks: &'m [Spelt],
-    /// The number of bytes that they have in common.
+    /// Number of bytes that the literals have in common up to the end of this node.
     depth: usize,
 }
 
-/// So many nodes are looked at one by one.
+/// Maximum number of child nodes that are searched one by one; more are searched by bisection.
 const FEW: usize = 8;
 
-/// Bytes of a literal that are looked at: no text goes further with one that it does not mean.
+/// Maximum number of bytes of a literal that are compared; a text that equals so many is assumed to mean it.
 const LONGEST: usize = 128;
 
 impl Prefixes {
-    /// Adds a mark, in all spellings that special tokens have. Where one has many, the bytes
-    /// before it are enough.
+    /// Adds a delimiter without its first character, with `｜` also spelt `|`; it is cut off at the first `▁`, which has
+    /// many spellings.
     pub(crate) fn add_mark(&mut self, mark: &str, kinds: Kinds) {
         let mut spelt = vec![Vec::new()];
         for c in mark.chars().skip(1) {
@@ -113,7 +116,8 @@ impl Prefixes {
         spelt.iter().for_each(|bytes| self.add(bytes, kinds));
     }
 
-    /// Adds all literals that have these bytes, after their first one unless they begin a line.
+    /// Adds a literal by its bytes, without the bracket that it begins with; bytes after the first [`LONGEST`] are
+    /// dropped.
     pub(crate) fn add(&mut self, bytes: &[u8], kinds: Kinds) {
         let bytes = &bytes[..bytes.len().min(LONGEST)];
         if !bytes.is_empty() {
@@ -122,7 +126,7 @@ impl Prefixes {
         }
     }
 
-    /// Adds the first bytes of a word in small letters, at most three, in small letters and capitals.
+    /// Adds the first bytes, at most three, of a lower-case word, in each combination of small letters and capitals.
     pub(crate) fn add_any_case(&mut self, word: &str, kinds: Kinds) {
         let lead = &word.as_bytes()[..word.len().min(ANY_CASE)];
         for capitals in 0..1 << lead.len() {
@@ -134,7 +138,7 @@ impl Prefixes {
         }
     }
 
-    /// All literals are added: makes the tree of them.
+    /// Builds the prefix tree from the literals that were added.
     pub(crate) fn seal(&mut self) {
         let (mut marks, mut bytes) = (std::mem::take(&mut self.marks), std::mem::take(&mut self.bytes));
         // While the tree is made, a parser holds more than ever after.
@@ -160,7 +164,7 @@ impl Prefixes {
         self.seconds.shrink_to_fit();
     }
 
-    /// Adds the nodes after one.
+    /// Adds the child nodes of `grown` to the tree; returns them.
     fn grow_children<'m>(&mut self, grown: &Grown<'m>, bytes: &[u8]) -> Vec<Grown<'m>> {
         let child = self.nodes.len();
         let further = self.grow(grown.marks, bytes, grown.depth);
@@ -169,8 +173,9 @@ impl Prefixes {
         further
     }
 
-    /// Adds the node of a first byte, whose children are in the order of their bytes. No text holds the highest
-    /// bytes, and all of these nodes come before the others, so that their numbers are small.
+    /// Adds the root entry of the node at index `at`, a first byte whose children are in the order of their bytes. No
+    /// text contains the highest bytes, and the nodes of first and second bytes precede all others, so that the small
+    /// integer types suffice.
     fn add_root(&mut self, at: usize) {
         let node = self.nodes[at];
         let children = &self.nodes[node.child as usize..][..usize::from(node.children)];
@@ -185,7 +190,7 @@ impl Prefixes {
         self.roots[usize::from(node.lead)] = Root { node: at as u16 + 1, start: start as u16, lowest, count, is_whole };
     }
 
-    /// Adds the nodes of literals that are alike up to `depth` and go on there.
+    /// Adds a node for each byte that follows in `marks`, which are equal up to `depth`; returns the new nodes.
     fn grow<'m>(&mut self, marks: &'m [Spelt], bytes: &[u8], depth: usize) -> Vec<Grown<'m>> {
         let mut grown = Vec::new();
         for marks in marks.chunk_by(|mark, next| mark.of(bytes).get(depth) == next.of(bytes).get(depth)) {
@@ -216,9 +221,9 @@ impl Prefixes {
         grown
     }
 
-    /// Returns which of these kinds a text with these bytes may be.
+    /// Returns those of `kinds` whose literals `text` may begin with; all of them for an empty text.
     ///
-    /// If one literal begins another, the result names both.
+    /// If one literal is a prefix of another, the kinds of both are included.
     #[inline(never)] // Most text is looked up once or not at all, so that what is kept in registers for more is lost.
     pub(crate) fn fit(&self, text: &[u8], kinds: Kinds) -> Fit {
         let [first, rest @ ..] = text else { return Fit { kinds, is_whole: false } };
@@ -271,7 +276,7 @@ impl Prefixes {
     }
 }
 
-/// So many letters tell a word apart whose case does not matter.
+/// Number of leading letters that are compared of a word whose case does not matter.
 const ANY_CASE: usize = 3;
 
 #[cfg(test)]

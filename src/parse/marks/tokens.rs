@@ -4,14 +4,14 @@ use std::sync::LazyLock;
 
 use crate::dialect::{TemplateToken, template_tokens};
 
-/// All tokens, in the order of their texts.
+/// All special tokens of chat templates, sorted by text.
 static TOKENS: LazyLock<Vec<&'static TemplateToken>> = LazyLock::new(|| {
     let mut sorted: Vec<_> = template_tokens().collect();
     sorted.sort_unstable_by_key(|token| token.text);
     sorted
 });
 
-/// The token that `text` begins with, or those that begin with all of it.
+/// Returns the special token that `text` begins with, or else all special tokens that begin with `text`.
 pub(crate) fn tokens_at(text: &str) -> &'static [&'static TemplateToken] {
     let sorted = &*TOKENS;
     // No token begins another: `text` can only begin with the last one that does not sort after it.

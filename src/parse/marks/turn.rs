@@ -2,20 +2,20 @@
 
 use crate::dialect::TokenClass;
 
-/// Whose turn the text is in.
+/// Role whose turn the text is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum TextTurn {
-    /// The model's.
+    /// The model's own turn.
     #[default]
     Own,
-    /// A token ended the model's, and only white space came since. `resumes`: a header
-    /// of its own may follow.
+    /// A token ended the model's turn, and only white space has followed. `resumes`: a header of the model's own may
+    /// follow.
     Ended { resumes: bool },
-    /// More text came after the end, or a role that nobody knows.
+    /// Text after the end of the model's turn, or a turn of an unknown role.
     Over,
-    /// Another's, by a token: nobody sees it.
+    /// Another role's turn, opened by a special token; its text is not shown.
     Hidden,
-    /// Another's, by a line or a result: it stays content.
+    /// Another role's turn, opened by a line or a tool's result; its text stays content.
     Spoken,
 }
 
@@ -24,7 +24,7 @@ pub(crate) enum TextTurn {
 pub(crate) enum RoleToken {
     Own,
     Other,
-    /// A name that is no role's, or none.
+    /// The name after the token is missing or is that of no role.
     Unknown,
 }
 
@@ -34,7 +34,8 @@ impl TextTurn {
         self != TextTurn::Own
     }
 
-    /// Returns the turn after a token of this class; `role` is the one after a token that opens a role's turn.
+    /// Returns the turn after a token of this class; `role` is the role that is named after a token that opens a role's
+    /// turn.
     pub(crate) fn after(self, class: TokenClass, role: Option<RoleToken>) -> TextTurn {
         match (self, class, role) {
             (TextTurn::Hidden, ..) => TextTurn::Hidden,

@@ -25,20 +25,20 @@ use crate::tools::{Catalog, Tool};
 use segment::{Segment, holds_arguments, label, names_tool};
 use words::{FENCES, Name, NearWord, is_in_word, words};
 
-/// Text that is looked at, in bytes: the end of a longer one.
+/// Maximum number of bytes, at the end of a message's text, that are searched for near calls.
 const MOST: usize = 64 << 10;
 
-/// Bytes of a call that are looked at.
+/// Maximum number of bytes of a possible near call that are examined.
 const SEGMENT: usize = 1 << 10;
 
-/// Limit on the bytes that contain the tool's name.
+/// Number of bytes after a line's start within which a near call's tool name must begin.
 const NAME_WITHIN: usize = 400;
 
-/// Places that are looked at.
+/// Maximum number of positions in a message that are examined as near calls.
 const MOST_LOOKS: usize = 128;
 
-/// The first near call in `text`, what a message says beside its calls. Where it `has_calls`, an
-/// object or code beside them is an example.
+/// Returns the rejection of the first near call in `text`, a message's text beside its calls; `None` without one.
+/// `has_calls`: the message has calls, beside which an object or code is an example.
 pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<Rejected> {
     let text = &text[text.floor_char_boundary(text.len().saturating_sub(MOST))..];
     let catalog = tables.catalog()?;
@@ -139,7 +139,7 @@ pub(crate) fn near_call(tables: &Tables, text: &str, has_calls: bool) -> Option<
     None
 }
 
-/// The position of the last fence in `text`, if nothing follows it.
+/// Returns the offset of the last code fence in `text`, if that fence ends the text; else `None`.
 fn last_fence(text: &str) -> Option<usize> {
     FENCES.iter().find_map(|run| text.trim_end().strip_suffix(run)?.rfind(run))
 }
@@ -159,7 +159,8 @@ fn names<'t>(tables: &Tables, text: &str, catalog: &'t Catalog) -> Vec<Name<'t>>
         .collect()
 }
 
-/// The tool whose name a word is, but for one slip. A word of the syntax is no misspelt name.
+/// Returns the tool whose name `word` is, with at most one slip; a word of the call syntax must be the exact name.
+/// `None` without such a tool.
 fn tool<'t>(tables: &Tables, catalog: &'t Catalog, word: &str) -> Option<&'t Tool> {
     let last = word.rsplit('.').next().unwrap_or(word);
     let exact = catalog.tools().find(|tool| tool.name == word || tool.name == last);
@@ -171,7 +172,8 @@ fn tool<'t>(tables: &Tables, catalog: &'t Catalog, word: &str) -> Option<&'t Too
     exact.or_else(|| catalog.tools().find(|tool| alike(word, &tool.name) || alike(last, &tool.name)))
 }
 
-/// Returns the number of bytes of a segment up to a line of prose after the first line.
+/// Returns the number of bytes before the first line of prose in `text`, not counting its first line; all of them
+/// without such a line.
 fn up_to_prose(text: &str) -> usize {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -186,14 +188,14 @@ fn up_to_prose(text: &str) -> usize {
 /// Returns `true` if the text after `before` is on its own: at the start, or after a blank line or the end of a
 /// sentence.
 ///
-/// Text that continues the line before may be quoted there.
+/// Text that continues the line before it may be quoted there.
 fn begins_apart(before: &str) -> bool {
     let is_blank = before.trim_end_matches([' ', '\t', '\r']).ends_with("\n\n");
     is_blank || before.trim_end().is_empty() || before.trim_end().ends_with(['.', ':', '!', '?', '：', '。'])
 }
 
-/// Bytes of the paragraph that `text` begins with, if it is an object or one line with brackets at its end, first or after
-/// a sentence that does not introduce it, and more follows.
+/// Returns the length in bytes of the paragraph that `text` begins with, if it is a JSON object or one line that ends
+/// with a bracket, is first or follows a complete sentence, and more text follows; else `None`.
 fn paragraph(before: &str, text: &str) -> Option<usize> {
     let ends = ['.', '!', '?', '。', '！', '？'];
     let is_apart = before.trim().is_empty() || before.ends_with("\n\n") && before.trim_end().ends_with(ends);
@@ -203,7 +205,8 @@ fn paragraph(before: &str, text: &str) -> Option<usize> {
     (is_object || !paragraph.contains('\n') && paragraph.ends_with([')', '}'])).then_some(paragraph.len())
 }
 
-/// Returns `true` if a line begins as a sentence does: with three words, and a fourth; not with ReAct's.
+/// Returns `true` if a line begins as a sentence does, with three words and a fourth, and not with ReAct's `Action
+/// Input:`.
 fn is_prose(line: &str) -> bool {
     if line.starts_with("Action Input:") {
         return false;
@@ -213,8 +216,8 @@ fn is_prose(line: &str) -> bool {
     words.by_ref().take(3).filter(|word| is_word(word)).count() == 3 && words.next().is_some()
 }
 
-/// Delimiters around lines that hold no call, with `true` if the opener begins its line: constructs that quote; and
-/// Harmony's channel of answers, in which all is content.
+/// Opening and closing delimiters around lines that contain no call, and `true` if the opener begins its line:
+/// constructs that quote, and Harmony's channel of answers, in which everything is content.
 const REGIONS: [(&str, &str, bool); 4] = [
     ("<!--", "-->", true),
     ("<pre", "</pre>", true),
@@ -243,7 +246,7 @@ fn may_begin(line: &str) -> bool {
     }
 }
 
-/// Returns `true` if a text may have a name and its arguments.
+/// Returns `true` if `text` contains a sign that may separate a name from its arguments.
 fn has_signs(text: &str) -> bool {
     text.contains(['=', ':', '：', '{', '<', '[', '＜', '〈', '《', '&']) || text.contains(" --")
 }

@@ -8,35 +8,36 @@ use crate::parse::marks::near::{NearMarks, alike};
 use crate::parse::shape::message::LABELS;
 use crate::tools::Tool;
 
-/// Bytes between the name and the object of its arguments.
+/// Maximum number of bytes between a tool's name and the JSON object of its arguments.
 const ARGUMENTS_WITHIN: usize = 48;
 
-/// Bytes that are shown of JSON that cannot be read.
+/// Maximum number of bytes of unreadable JSON that a message shows.
 const SHOWN: usize = 16;
 
-/// Bytes that are shown of what is around a name.
+/// Maximum number of bytes of the text around a tool's name that a message shows.
 const SHOWN_AROUND: usize = 40;
 
-/// Words that may be before the first argument, as `Calling f with`: a sentence has more.
+/// Maximum number of words, beside the tool's name, before the first argument, as in `Calling f with`: a sentence has
+/// more.
 const FEW_WORDS: usize = 2;
 
 const NO_OBJECT: &str = "its arguments are not a JSON object";
 
-/// A segment of text that may be a call, from the line that it begins on.
+/// A segment of text that may be a call, from the start of its first line.
 pub(super) struct Segment<'t> {
     pub(super) text: &'t str,
-    /// The range of the tool's name in it.
+    /// Byte range of the tool's name in the segment.
     pub(super) name: Range<usize>,
     pub(super) tool: &'t Tool,
-    /// `true` if it is a paragraph of its own and reaches to the end of the message.
+    /// `true` if the segment is a paragraph of its own and reaches to the end of the message.
     pub(super) is_last: bool,
-    /// The names of tools in it.
+    /// Occurrences of tools' names in the segment.
     pub(super) names: &'t [Name<'t>],
-    /// It is an object, or one line with brackets at its end, with a paragraph of prose after it.
+    /// `true` if the segment is an object, or one line with a bracket at its end, and a paragraph of prose follows it.
     pub(super) is_paragraph: bool,
-    /// `true` if it is in a fence.
+    /// `true` if the segment is in a code fence.
     pub(super) is_fenced: bool,
-    /// It begins as calls do.
+    /// `true` if the segment begins as calls do.
     pub(super) begins_call: bool,
     /// `true` if the message has calls.
     pub(super) has_calls: bool,
@@ -44,7 +45,7 @@ pub(super) struct Segment<'t> {
 }
 
 impl Segment<'_> {
-    /// The syntax that the tool's call is meant in here, if one is.
+    /// Returns the dialect in which the segment is meant as a call; `None` if it is not meant as one.
     pub(super) fn dialect(&self) -> Option<Dialect> {
         let words: Vec<NearWord<'_>> = words(self.text).filter(|word| !self.name.contains(&word.at)).collect();
         let given: Vec<_> = words.iter().filter(|word| word.is_key() && self.parameter(word).is_some()).collect();
@@ -75,7 +76,7 @@ impl Segment<'_> {
         (self.is_apart() && !defines && !goes_on && is_meant()).then(|| self.syntax(&words))
     }
 
-    /// The syntax that is nearest to a call at the message's end.
+    /// Returns the dialect that is nearest to a call at the message's end: ReAct, Python, tool tags or JSON.
     fn syntax(&self, words: &[NearWord<'_>]) -> Dialect {
         if words.iter().any(|word| alike(&word.text.to_ascii_lowercase(), ACTION)) {
             return Dialect::React;
@@ -104,7 +105,7 @@ impl Segment<'_> {
         is_tag && (takes_nothing || given.iter().any(|word| word.is_tag() || is_attribute(word)))
     }
 
-    /// Says what is wrong with it: the first slip that is found.
+    /// Returns a message about what is wrong with the segment as a call of this dialect: the first fault that is found.
     pub(super) fn slip(&self, dialect: Dialect) -> String {
         if self.is_paragraph && dialect == Dialect::Json {
             return "there is text before and after it".to_owned();
@@ -161,7 +162,7 @@ impl Segment<'_> {
         }
     }
 
-    /// The first parameter that the tool needs and is not given, where another is.
+    /// Returns the first required parameter that the segment lacks, if it has another parameter; else `None`.
     fn missing(&self) -> Option<&str> {
         let is_given = |name: &str| words(self.text).any(|word| self.parameter(&word) == Some(name));
         let any = self.tool.parameters().any(|parameter| is_given(parameter.name));
@@ -169,7 +170,7 @@ impl Segment<'_> {
         needed.find(|parameter| any && !is_given(parameter.name)).map(|parameter| parameter.name)
     }
 
-    /// The text before the name on its line, unless calls begin so.
+    /// Returns the text before the name on its line; `None` if it is empty or calls may begin so.
     fn wrapper_before(&self) -> Option<&str> {
         let line = self.before().rsplit('\n').next()?.trim_matches(is_around);
         let key = words(line).last().filter(|_| line.starts_with(['{', '[']) || line.ends_with(is_sign));
@@ -184,7 +185,7 @@ impl Segment<'_> {
         shown_around(wrapper).filter(|wrapper| !is_known(wrapper))
     }
 
-    /// The text between the name and the first parameter.
+    /// Returns the text between the name and the first parameter; `None` if it is empty or a key for arguments.
     fn wrapper_after(&self) -> Option<&str> {
         let after = words(self.text).filter(|word| word.at >= self.name.end);
         let first = after.into_iter().find(|word| word.gives_value() && self.parameter(word).is_some())?;
@@ -194,7 +195,7 @@ impl Segment<'_> {
         shown_around(text).filter(|_| !is_known)
     }
 
-    /// The tool's parameter whose name a word is, but for a slip.
+    /// Returns the tool's parameter whose name `word` is, with at most one slip; `None` without one.
     fn parameter(&self, word: &NearWord<'_>) -> Option<&str> {
         let lower = word.text.to_ascii_lowercase();
         let meant = self.tool.parameters().find(|known| alike(word.text, known.name) || lower == known.name);
@@ -209,8 +210,8 @@ impl Segment<'_> {
         &self.text[self.name.end..]
     }
 
-    /// The text between the tag that names the tool and the tag that closes it, if that ends the message, of a tool that
-    /// takes one text.
+    /// Returns the text between the tag that names the tool and the tag that closes it, if that ends the message and
+    /// the tool needs at most one parameter; else `None`.
     fn inner(&self) -> Option<&str> {
         let tag = self.before().trim_start().strip_prefix('<').filter(|tag| !tag.contains(['>', '<', '"']))?;
         let inner = self.unfenced().get(self.name.end..)?.trim_end_matches("<|im_end|>");
@@ -223,7 +224,7 @@ impl Segment<'_> {
         Some(inner.trim()).filter(|_| closes && is_text && takes_text && self.ends_message())
     }
 
-    /// The tag in a tool's own ones that is none of its parameters.
+    /// Returns the name of an element inside the tool's tags that is none of its parameters; `None` without one.
     fn foreign_tag(&self) -> Option<&str> {
         let inner = self.inner()?;
         let tag = inner.strip_prefix('<')?.split('>').next()?;
@@ -261,7 +262,7 @@ impl Segment<'_> {
             && !self.is_code()
     }
 
-    /// Returns `true` if what is before the name makes it an example, an item in a list of tools or a part of a URL.
+    /// Returns `true` if the text around the name makes it an example, an item in a list of tools or a part of a URL.
     fn is_mention(&self) -> bool {
         let before = self.before();
         let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
@@ -273,7 +274,8 @@ impl Segment<'_> {
             || others.any(|other| is_item || rest.contains(&other.tool.name))
     }
 
-    /// Returns `true` if it is an object with the tool's name and its parameters beside members of another kind: an answer.
+    /// Returns `true` if the segment is a JSON object with a parameter of the tool beside members of another kind: an
+    /// answer.
     fn is_record(&self) -> bool {
         let Ok(object) = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(self.unfenced()) else {
             return false;
@@ -283,7 +285,7 @@ impl Segment<'_> {
         object.keys().any(is_own) && others.next().is_some()
     }
 
-    /// Returns `true` if the name is called as code does it: in more code, or with what is no literal.
+    /// Returns `true` if the tool's name is called as in code: amid more code, or with arguments that are no literals.
     fn is_code(&self) -> bool {
         let before = self.before().trim();
         let is_subscript = before.split_once('[').is_some_and(|(word, _)| word.ends_with(char::is_alphanumeric));
@@ -300,12 +302,13 @@ impl Segment<'_> {
         unpaired(self.text).is_none() && (after.contains(char::is_alphanumeric) || !is_literal)
     }
 
-    /// Returns `true` if the segment is a paragraph of its own, or all that is left of the message.
+    /// Returns `true` if the segment is a paragraph of its own in a message without calls, or all that is left of the
+    /// message.
     fn is_apart(&self) -> bool {
         self.is_paragraph && !self.has_calls || self.ends_message()
     }
 
-    /// Returns `true` if the segment is all that is left of the message, and no sentence or quotation.
+    /// Returns `true` if the segment is all that is left of a message without calls, and no sentence or quotation.
     fn ends_message(&self) -> bool {
         let text = self.unfenced();
         let ends = ['.', ',', '!', '?', '。', '！', '？', '”', '’', '»', '」', '』', '“'];
@@ -321,15 +324,15 @@ impl Segment<'_> {
         self.is_last && !self.has_calls && !text.ends_with(ends) && !['"', '\'', '`'].into_iter().any(closes)
     }
 
-    /// The text without the fence that closes it.
+    /// Returns the segment's text without the code fence that closes it at its end.
     fn unfenced(&self) -> &str {
         let text = self.text.trim_end();
         FENCES.iter().find_map(|run| text.strip_suffix(run)).unwrap_or(text).trim_end()
     }
 }
 
-/// Counts the words of prose in a text: those that no sign is next to, outside strings. A text without spaces between
-/// words counts by its length.
+/// Counts the words of prose in a text: those made of letters alone, outside strings. Text without spaces between
+/// words, such as Chinese, counts by its length.
 fn count_words(text: &str) -> usize {
     let tokens = text.split('"').step_by(2).flat_map(str::split_whitespace);
     tokens.filter(|token| is_plain(token)).map(|word| 1 + word.chars().filter(|c| *c >= '\u{2e80}').count() / 3).sum()
@@ -356,7 +359,7 @@ fn describes(text: &str) -> bool {
     TYPES.contains(&first) || is_placeholder && first.chars().all(|c| c.is_ascii_uppercase()) || words.count() == 2
 }
 
-/// Quotation marks, emphasis and white space around a name.
+/// Returns `true` for quotation marks, `*` and white space, which may be around a name.
 fn is_around(c: char) -> bool {
     c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '*')
 }
@@ -365,14 +368,16 @@ fn is_sign(c: char) -> bool {
     matches!(c, ':' | '：' | '=')
 }
 
-/// Returns the part of a text around a name that is shown: its end, without characters that would end the quotation.
+/// Returns the end of a text around a name, as a message shows it; `None` if that is empty, or has a backtick or a line
+/// break, which would end the quotation.
 fn shown_around(text: &str) -> Option<&str> {
     let text = &text[text.rfind('<').unwrap_or(0)..];
     let shown = &text[text.ceil_char_boundary(text.len().saturating_sub(SHOWN_AROUND))..];
     Some(shown).filter(|shown| !shown.is_empty() && !shown.contains(['`', '\n']))
 }
 
-/// The first characters of the JSON in `text` that are no JSON, if they are on its way.
+/// Returns the first characters at which the JSON in `text` is invalid. `None` if it is valid or only ends too early,
+/// or if it begins before the tool's name, at offset `name`, and not as an object.
 fn damaged_from(text: &str, name: usize) -> Option<&str> {
     let at = text.find('{')?;
     let json = Some(&text[at..]).filter(|json| at > name || json[1..].trim_start().starts_with(['"', '\'']))?;
@@ -386,7 +391,7 @@ fn damaged_from(text: &str, name: usize) -> Option<&str> {
     Some(&rest[..rest.floor_char_boundary(SHOWN)]).filter(|rest| !rest.is_empty())
 }
 
-/// The first bracket outside strings that has no partner.
+/// Returns the first bracket outside strings that is missing or surplus; `None` if all are paired.
 fn unpaired(text: &str) -> Option<char> {
     pair_brackets(text, |_| false).err().flatten()
 }
@@ -396,8 +401,8 @@ fn closed(text: &str) -> Option<usize> {
     pair_brackets(text, |open| open == 0).ok()
 }
 
-/// Pairs the brackets outside strings up to where `ends` says so by how many are open. Returns that place, or the first
-/// bracket that has no partner, if one has none.
+/// Pairs the brackets outside strings, up to a closing one after which `ends` accepts the number of open brackets.
+/// Returns the offset after that bracket, or else the first bracket that is missing or surplus, if there is one.
 fn pair_brackets(text: &str, ends: impl Fn(usize) -> bool) -> Result<usize, Option<char>> {
     let (mut open, mut in_string, mut is_escaped) = (Vec::new(), false, false);
     for (at, c) in text.char_indices() {
@@ -422,18 +427,18 @@ fn pair_brackets(text: &str, ends: impl Fn(usize) -> bool) -> Result<usize, Opti
     Err(open.pop().filter(|_| !in_string))
 }
 
-/// Returns `true` if a call object names its tool under this key, but for a slip.
+/// Returns `true` if `key` is one under which a call object names its tool, with at most one slip.
 pub(super) fn names_tool(key: &str) -> bool {
     let known = object_keys().flat_map(|keys| &keys.tool).map(String::as_str);
     key == ACTION || known.chain([FUNCTION[0]]).any(|known| alike(key, known))
 }
 
-/// The same of the arguments.
+/// Returns `true` if `key` is one under which a call object has its arguments, with at most one slip.
 pub(super) fn holds_arguments(key: &str) -> bool {
     object_keys().flat_map(|keys| &keys.arguments).any(|known| alike(key, known))
 }
 
-/// Keys of call objects without a marker.
+/// Returns the keys of JSON objects that are calls without a marker.
 fn object_keys() -> impl Iterator<Item = &'static CallKeys> {
     let keys = match &Dialect::Json.spec().shape {
         Shape::Json(keys) => Some(keys),
@@ -442,7 +447,7 @@ fn object_keys() -> impl Iterator<Item = &'static CallKeys> {
     keys.into_iter()
 }
 
-/// The label of a call that `text` begins with.
+/// Returns the label of a call with which `text` begins; `None` without one.
 pub(super) fn label(text: &str) -> Option<&'static str> {
     LABELS.iter().copied().find(|label| text.starts_with(label))
 }

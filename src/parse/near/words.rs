@@ -16,17 +16,18 @@ pub(super) struct Name<'t> {
 pub(super) struct NearWord<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
-    /// The characters right before and right after it.
+    /// Character right before the word; `after` is the one right after it.
     pub(super) before: Option<char>,
     pub(super) after: Option<char>,
-    /// The last character before it that is no space.
+    /// Last character before the word that is no space.
     pub(super) lead: Option<char>,
-    /// The next character after it that is no space or quotation mark.
+    /// First character after the word that is neither space nor quotation mark.
     pub(super) sign: Option<char>,
 }
 
 impl NearWord<'_> {
-    /// Returns `true` if a sign of syntax is right next to it.
+    /// Returns `true` if a syntax character is right beside the word, or if the word ends its line and begins it or
+    /// follows a colon.
     pub(super) fn is_structural(&self) -> bool {
         let is_sign = |c: Option<char>| {
             c.is_some_and(|c| {
@@ -38,12 +39,13 @@ impl NearWord<'_> {
             || matches!((self.lead, self.after), (None | Some('\n' | ':' | '：'), Some('\r' | '\n')))
     }
 
-    /// Returns `true` if it is in the position of a key: a tag's name, or with a sign for its value after it.
+    /// Returns `true` if the word is in the position of a key: it is a tag's name, or a sign for its value follows it.
     pub(super) fn is_key(&self) -> bool {
         self.is_tag() || matches!(self.sign, Some(':' | '：' | '=' | '>' | '<'))
     }
 
-    /// Returns `true` if a value follows it: it is in brackets, or has a sign for one.
+    /// Returns `true` if the word introduces a value: it is in brackets, is an option, or has a sign for a value after
+    /// it.
     pub(super) fn gives_value(&self) -> bool {
         let in_brackets = [
             ('<', '>'),
@@ -66,13 +68,13 @@ impl NearWord<'_> {
             || is_option
     }
 
-    /// Returns `true` if it is a tag's name.
+    /// Returns `true` if the word is a tag's name: `<` or `/` is before it, or `>` after it.
     pub(super) fn is_tag(&self) -> bool {
         matches!((self.before, self.after), (Some('<' | '/'), _) | (_, Some('>')))
     }
 }
 
-/// The words of a text, in order.
+/// Returns the words of `text`, in order.
 pub(super) fn words(text: &str) -> impl Iterator<Item = NearWord<'_>> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut at = 0;

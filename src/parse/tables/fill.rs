@@ -13,11 +13,11 @@ use crate::parse::marks::kinds::Kinds;
 use crate::parse::marks::lexicon::Lexicon;
 use crate::parse::marks::tokens::tokens_at;
 
-/// Names of tools that are not known are waited for to this length, in bytes:
-/// the longest that OpenAI's interface takes.
+/// Assumed maximum length in bytes of the name of an unknown tool, for the number of bytes that are held back: the
+/// longest that OpenAI's API accepts.
 const LONG_NAME: usize = 64;
 
-/// The same of a parameter's name.
+/// Assumed maximum length in bytes of the name of an unknown parameter, for the number of bytes that are held back.
 const LONG_PARAMETER: usize = 32;
 
 impl Tables {
@@ -72,7 +72,8 @@ impl Tables {
         self.fill_lined();
     }
 
-    /// Adds what is no call: think tags, fences, tokens of chat templates, turns, blocks that quote.
+    /// Adds the delimiters that are not those of calls to the lexicon: think tags, fences, tokens of chat templates,
+    /// turns, blocks that quote.
     fn fill_around_calls(&mut self) {
         let lexicon = &mut self.lexicon;
         for tag in THINK_TAGS {
@@ -113,12 +114,13 @@ impl Tables {
         }
     }
 
-    /// A name is waited for that a call without a marker begins with.
+    /// Raises the number of bytes that are held back to that of the longest known tool name, with which a call without
+    /// a marker may begin.
     pub(crate) fn holds_names(&mut self) {
         self.hold = self.hold.max(self.names.longest() + HOLD_SLACK);
     }
 
-    /// Bytes of the longest name of a tool with its server before it; at least `least`.
+    /// Returns the length in bytes of the longest tool name as `server.tool`; at least `least`.
     pub(crate) fn longest_name(&self, least: usize) -> usize {
         let names = self.tools.iter().map(|tool| {
             let server = tool.server.as_ref().map_or(0, |server| server.len() + ".".len());
@@ -148,7 +150,7 @@ impl Tables {
     }
 }
 
-/// Adds the lines of fences, and the tags that close one.
+/// Adds the lines that begin code fences, and the HTML tags that close a fence, to the lexicon.
 fn add_fences(lexicon: &mut Lexicon) {
     for sign in *b"`~'" {
         lexicon.line.add(&[sign, sign], Kinds::FENCE);
@@ -166,7 +168,7 @@ fn add_fences(lexicon: &mut Lexicon) {
     }
 }
 
-/// Adds blocks that quote, but for tags with these names, and heredocs.
+/// Adds the openers of blocks that quote, except those named in `names`, and of heredocs to the lexicon.
 fn add_blocks(lexicon: &mut Lexicon, names: &[&str]) {
     for block in QUOTING_BLOCKS.iter().filter(|block| !names.contains(&block.open)) {
         match (block.form, block.open) {
@@ -192,7 +194,7 @@ fn add_blocks(lexicon: &mut Lexicon, names: &[&str]) {
     }
 }
 
-/// Adds lines of others, the user's also after a blank line.
+/// Adds the lines that begin another role's turn to the lexicon, those of the user also after a blank line.
 fn add_turns(lexicon: &mut Lexicon) {
     for line in &OTHERS_LINES.all {
         others_leads(line.text).iter().for_each(|lead| lexicon.line.add(lead, Kinds::TURN));
@@ -207,7 +209,8 @@ fn add_turns(lexicon: &mut Lexicon) {
     [b"\r\n\r", b"\r\n\n"].iter().for_each(|lines| lexicon.line.add(*lines, Kinds::TURN));
 }
 
-/// Returns the beginnings of a line of another's turn, up to a number or a name, which rows in brackets alone hold.
+/// Returns the beginnings of `row`, a line pattern of another role's turn. A row in square brackets is cut before its
+/// number, `#`, or after the first letter of its name, `@`.
 fn others_leads(row: &str) -> Vec<Vec<u8>> {
     let at = row.find(['#', '@']).filter(|_| row.starts_with('[')).unwrap_or(row.len());
     match row[at..].starts_with('@') {

@@ -3,7 +3,7 @@
 use crate::dialect::{Dialect, LineMarker, MarkedJson, Wrapper};
 use crate::json::window::{Match, No, Undecided, begins};
 
-/// A dialect of JSON objects after a marker, and that marker.
+/// A dialect whose calls are JSON objects after a marker, with that marker.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Marked {
     pub(crate) dialect: Dialect,
@@ -29,7 +29,7 @@ impl Marked {
         }
     }
 
-    /// Returns `true` if a line of its own announces calls.
+    /// Returns `true` if calls are announced by a line of their own, and not by a marker.
     pub(crate) fn is_line(&self) -> bool {
         matches!(self.marker, Marker::Lines(..))
     }
@@ -55,20 +55,21 @@ impl Marked {
         self.closer().map_or(Err(No), |close| begins(text, close, more).map(|()| close.len()))
     }
 
-    /// Returns `true` if `text` is the first part of the objects' closer.
+    /// Returns `true` if `text` is a prefix, of at least two bytes, of the closer after the objects.
     pub(crate) fn is_cut_close(&self, text: &str) -> bool {
         // A bracket alone may as well be text.
         text.len() > 1 && self.closer().is_some_and(|close| close.starts_with(text))
     }
 
-    /// Returns `true` if it is a fault that nothing closes the objects.
+    /// Returns `true` if a missing closer after the objects is a fault.
     pub(crate) fn must_close(&self) -> bool {
         matches!(self.marker, Marker::Wrapper(wrapper) if wrapper.must_close)
     }
 }
 
 impl LineMarker {
-    /// Matches the marker at the start of `text`, which is at a line's start; returns its length.
+    /// Matches the marker line at the start of `text`, which is at a line's start, in any case and with Markdown
+    /// emphasis; returns its length.
     pub(crate) fn matches(&self, text: &str, more: bool) -> Match<usize> {
         let past = |at: usize, set: &[char]| text.len() - text[at..].trim_start_matches(set).len();
         let mut at = past(0, &['*', '_']);

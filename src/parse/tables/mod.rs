@@ -29,7 +29,7 @@ use crate::tools::{Catalog, Tool};
 pub(crate) use marked::Marked;
 use marked::Marker;
 
-/// An element dialect's block, and the dialect.
+/// A dialect of XML elements, with the definition of one of its elements.
 pub(crate) type BlockRef = (Dialect, &'static Block);
 
 /// The lookup tables of a configuration; shared by its parsers.
@@ -38,41 +38,43 @@ pub(crate) struct Tables {
     pub(crate) config: Config,
     pub(crate) blocks: Vec<BlockRef>,
     pub(crate) tools: Vec<TagTool>,
-    /// The dialect of tools' tags.
+    /// The dialect in which calls are tags with the tools' names; `None` if it is not read.
     pub(crate) tags: Option<Dialect>,
-    /// Tags of `tools`, and their indices.
+    /// Indices in `tools` by tag; empty if the dialect of tools' tags is not read.
     tool_tags: BTreeMap<String, usize>,
-    /// The announcers of objects at a line's start: the marker lines of a dialect, and words.
+    /// Markers at a line's start that announce JSON objects as calls: the marker lines of a dialect, and words.
     pub(crate) lined: Vec<Marked>,
-    /// The dialects of literal markers, by marker.
+    /// Literal markers that announce JSON objects as calls, each with its dialect.
     pub(crate) wrapped: Vec<(&'static Wrapper, Marked)>,
-    /// `true` if leaked tokens of chat templates are taken off: wherever calls are read.
+    /// `true` if leaked tokens of chat templates are removed from the text: if any dialect is read.
     pub(crate) tokens: bool,
-    /// Marks around reasoning beside the think tags.
+    /// Delimiters of reasoning other than think tags, without those whose tag is the name of a tool or a parameter.
     pub(crate) marks: Vec<&'static ReasoningMark>,
-    /// Names of quoting blocks that tools or parameters have.
+    /// Names of quoting blocks that are also names of tools or parameters.
     pub(crate) named_blocks: Vec<&'static str>,
-    /// Tags that results are in, but for those with the name of a tool or a parameter.
+    /// Tags that enclose tools' results, without those that are also names of tools or parameters.
     pub(crate) result_tags: Vec<&'static str>,
-    /// The dialects whose openers hold a name.
+    /// The dialects whose openers of calls contain the tool's name.
     pub(crate) named: Vec<NamedDialect>,
-    /// The ways to write calls that begin with a word at a line's start.
+    /// Forms of calls that begin with a word at a line's start; empty if no tools are known.
     pub(crate) line_heads: Vec<NamedForm>,
-    /// Names that calls without a marker may begin with.
+    /// Known tools' names, with which calls without a marker may begin; empty if no dialect of such calls is read.
     pub(crate) names: KnownNames,
-    /// The dialect of ReAct's words.
+    /// The ReAct dialect and its words; `None` if it is not read or no tools are known.
     pub(crate) react: Option<(Dialect, &'static React)>,
-    /// The dialect of calls in Python's syntax.
+    /// The dialect of calls in Python's syntax; `None` if it is not read or no tools are known.
     pub(crate) python: Option<Dialect>,
-    /// The dialect of objects that are calls without a marker, and their keys.
+    /// The dialect in which JSON objects are calls without a marker, and their keys; `None` if it is not read or no
+    /// tools are known.
     pub(crate) json: Option<(Dialect, &'static CallKeys)>,
-    /// The dialect in which a name on a line and an object are a call.
+    /// The dialect in which a tool's name on a line and a JSON object after it are a call; `None` if it is not read or
+    /// no tools are known.
     pub(crate) name_line: Option<Dialect>,
-    /// All that may begin in a text.
+    /// Prefix trees of all delimiters that may begin in a text.
     pub(crate) lexicon: Lexicon,
-    /// The marks by which calls that cannot be read are recognised; few messages have one.
+    /// Delimiters by which unreadable calls are recognised; set up at first use, since few messages need them.
     near_marks: OnceLock<NearMarks>,
-    /// Most bytes that are held for a decision.
+    /// Maximum number of bytes that are held back for a decision.
     pub(crate) hold: usize,
 }
 
@@ -151,8 +153,8 @@ impl Tables {
     /// Returns the opener that `text` begins with, whatever follows it: its dialect, its length, and `true` if it is
     /// whole.
     ///
-    /// For callers that know no gate: why a text is no call, what a text holds, and whether a further call begins after
-    /// one.
+    /// For callers that do not check the text after the opener: why a text is no call, what a text contains, and
+    /// whether a further call begins after one.
     pub(crate) fn mark(&self, text: &str) -> Option<(Dialect, usize, bool)> {
         let whole = |(dialect, found): (Dialect, Match<usize>)| Some((dialect, found.ok()?, true));
         let block = self.blocks.iter().find_map(|(dialect, block)| {
@@ -166,7 +168,8 @@ impl Tables {
         block.or_else(|| tool.into_iter().chain(tokens).find_map(whole))
     }
 
-    /// The server and the tool that a name stands for, which may be `server.tool`.
+    /// Splits `name` into server and tool if it is `server.tool` with a known server; else returns all of it as the
+    /// tool.
     pub(crate) fn split_name(&self, name: &str) -> (Option<String>, String) {
         let whole = || (None, name.to_owned());
         let Some(catalog) = self.catalog().filter(|catalog| !catalog.knows(name)) else { return whole() };
@@ -177,29 +180,31 @@ impl Tables {
         }
     }
 
-    /// The tool that a call means.
+    /// Returns the catalog's tool with this server and name; `None` if there is no such tool, several fit, or there is
+    /// no catalog.
     pub(crate) fn tool(&self, server: Option<&str>, name: &str) -> Option<&Tool> {
         self.catalog()?.resolve(server, name).ok().map(|found| found.tool)
     }
 
-    /// The tool that a name stands for, which may be `server.tool`.
+    /// Returns the catalog's tool for `name`, which may be `server.tool`; `None` if it is not known.
     pub(crate) fn named_tool(&self, name: &str) -> Option<&Tool> {
         let (server, tool) = self.split_name(name);
         self.tool(server.as_deref(), &tool)
     }
 
-    /// Returns the marks by which calls that cannot be read are recognised; set up at first use.
+    /// Returns the delimiters by which unreadable calls are recognised; set up at first use.
     pub(crate) fn near_marks(&self) -> &NearMarks {
         self.near_marks.get_or_init(|| NearMarks::of(self.config.dialects.iter()))
     }
 
-    /// The tools that are known; without, every name is accepted.
+    /// Returns the known tools; if `None`, every name is accepted.
     pub(crate) fn catalog(&self) -> Option<&Arc<Catalog>> {
         self.config.catalog.as_ref()
     }
 }
 
-/// Returns the length of the beginning of a tag of this name after which `text` goes on otherwise than with a name.
+/// Returns the length of an incomplete opening tag `name` at the start of `text`: two or more of its letters, and after
+/// them no letter, digit, `_` or `>`.
 fn cut_tag(text: &str, name: &str) -> Option<usize> {
     let tag = text.strip_prefix('<')?;
     let same = common_prefix(tag, name);
@@ -208,14 +213,14 @@ fn cut_tag(text: &str, name: &str) -> Option<usize> {
     (same >= 2 && !goes_on).then_some(1 + same)
 }
 
-/// A dialect whose openers hold a name.
+/// A dialect whose openers of calls contain the tool's name.
 #[derive(Debug)]
 pub(crate) struct NamedDialect {
     pub(crate) dialect: Dialect,
     pub(crate) named: &'static Named,
 }
 
-/// A way to write calls of such a dialect.
+/// A form of calls in a dialect whose openers contain the tool's name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NamedForm {
     pub(crate) dialect: Dialect,
@@ -224,26 +229,26 @@ pub(crate) struct NamedForm {
 }
 
 impl NamedDialect {
-    /// Returns the openers of its calls and groups.
+    /// Returns the openers of the dialect's calls and groups of calls.
     pub(crate) fn begins(&self) -> impl Iterator<Item = &'static str> {
         let heads = self.named.calls.iter().filter_map(NamedCall::opener);
         heads.chain(self.named.groups.iter().map(|group| group.open.as_str()))
     }
 
-    /// Returns the same, and the closers that count wherever they are.
+    /// Returns the openers of the dialect's calls and groups, and the closers of groups that count wherever they are.
     pub(crate) fn openers(&self) -> impl Iterator<Item = &'static str> {
         let anywhere = self.named.groups.iter().filter(|group| !group.gated);
         self.begins().chain(anywhere.map(|group| group.close.as_str()))
     }
 
-    /// Returns the closers of its calls and groups.
+    /// Returns the closers of the dialect's calls and groups that begin with `<` or `[`.
     pub(crate) fn closers(&self) -> impl Iterator<Item = &'static str> {
         let groups = self.named.groups.iter().map(|group| group.close.as_str());
         let calls = self.named.calls.iter().map(|call| call.close.as_str());
         groups.chain(calls).filter(|close| close.starts_with(['<', '[']))
     }
 
-    /// Returns its ways to write calls that begin with a word.
+    /// Returns the dialect's forms of calls that begin with a word.
     pub(crate) fn line_heads(&self) -> impl Iterator<Item = NamedForm> {
         let NamedDialect { dialect, named } = *self;
         let calls = named.calls.iter().filter(|call| call.word().is_some());
@@ -254,24 +259,25 @@ impl NamedDialect {
 /// A tool that can be called by its tag.
 #[derive(Debug)]
 pub(crate) struct TagTool {
-    /// The tag: the tool's name, or `server.tool` where several servers have it.
+    /// Name of the tag: the tool's name, or `server.tool` where several servers have the tool.
     pub(crate) tag: String,
     pub(crate) server: Option<String>,
     pub(crate) tool: String,
     pub(crate) parameters: Vec<TagParameter>,
 }
 
-/// A parameter that can be given by its tag.
+/// A parameter whose value can be written in a tag of its name.
 #[derive(Debug)]
 pub(crate) struct TagParameter {
     pub(crate) name: String,
-    /// `true` if the schema accepts a string: the text is then taken verbatim.
+    /// `true` if the parameter's schema accepts a string: the tag's text is then used verbatim.
     pub(crate) is_text: bool,
-    /// `true` if it accepts something else, too: the call's own declaration of the value's type decides.
+    /// `true` if the parameter's schema accepts values other than strings. If both are accepted, the type that the call
+    /// declares for the value decides.
     pub(crate) is_json: bool,
 }
 
-/// The tools of a catalog by their tags.
+/// Returns the tools of a catalog with their tags, and once more with the bare name where several servers have a tool.
 fn tag_tools(catalog: &Catalog) -> Vec<TagTool> {
     let tag_tool = |tool: &Tool| TagTool {
         tag: catalog.tag(tool).into_owned(),

@@ -23,19 +23,19 @@ use crate::parse::marks::head::{head, react_head};
 use crate::parse::marks::names::KnownNames;
 use crate::tools::Catalog;
 
-/// A place where a call may begin.
+/// A position in a text at which a call may begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Opener {
-    /// The dialect of that call.
+    /// Dialect of the call that may begin there.
     pub dialect: Dialect,
     /// The kind of the opener.
     pub kind: OpenerKind,
-    /// The opener's bytes.
+    /// Byte range of the opener in the text.
     pub span: Range<usize>,
-    /// The byte that it is known by, inside the span: of a name, a key or a word the first.
+    /// Offset, inside `span`, of the byte that identifies the opener: the first one of its name, key or word.
     pub at: usize,
-    /// `true` if it is where such a call can begin: at a line's start or in a list, where the kind demands it.
+    /// `true` if a call can begin at this position: at a line's start or in a list, if the kind of opener demands it.
     pub begins: bool,
 }
 
@@ -45,13 +45,13 @@ pub struct Opener {
 pub enum OpenerKind {
     /// A marker that begins with `<` or `[`.
     Mark,
-    /// A line, or a word on a line, that announces objects.
+    /// A line, or a word on a line, that announces JSON objects as calls.
     Line,
     /// A line that announces the answer.
     AnswerLine,
-    /// A known tool's name and a parenthesis.
+    /// A known tool's name before an opening parenthesis.
     Python,
-    /// A key of a JSON object with a known tool's name under it, or that name as a key.
+    /// A key of a JSON object whose value is a known tool's name, or such a name as the key.
     Json,
     /// A known tool's name alone on its line before an object.
     NameLine,
@@ -59,13 +59,13 @@ pub enum OpenerKind {
     React,
 }
 
-/// Longest run of characters that is looked at as a name.
+/// Maximum length in bytes of a text that is examined as a name.
 const MAX_NAME: usize = 256;
 
 impl Tables {
-    /// Returns the places in `text` where calls may begin, in order.
+    /// Returns the positions in `text` at which calls may begin, in order.
     ///
-    /// Places that no marker announces are included for every dialect, read or not.
+    /// Positions without a marker are included for every dialect, read or not.
     pub(crate) fn openers(&self, text: &str) -> Vec<Opener> {
         let marks = memchr2_iter(b'<', b'[', text.as_bytes()).filter_map(|at| {
             let (dialect, length, _) = self.mark(&text[at..])?;
@@ -79,7 +79,8 @@ impl Tables {
     }
 }
 
-/// Returns the places where calls may begin that no `<` and no `[` announces, with these known names; `None`: any.
+/// Returns the positions in `text` at which calls may begin without a `<` or a `[`. `names`: the known names; `None`
+/// admits any.
 pub(crate) fn without_marks(text: &str, names: Option<&KnownNames>) -> Vec<Opener> {
     let mut found = OpenerFinder { text, names, openers: Vec::new() };
     for dialect in Dialect::known() {
@@ -118,8 +119,8 @@ impl OpenerFinder<'_> {
         self.openers.push(Opener { dialect, kind, span, at, begins });
     }
 
-    /// Lines that announce calls or the answer, in any place: who shows the text may put it at a
-    /// line's start.
+    /// Adds each marker line that announces calls or the answer, at any offset: a program that shows the text may put
+    /// it at a line's start.
     fn lines(&mut self, dialect: Dialect, kind: OpenerKind, line: &LineMarker) {
         let in_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let first = line.lead.as_bytes()[0];
@@ -133,7 +134,7 @@ impl OpenerFinder<'_> {
         }
     }
 
-    /// Adds each place where a word is at a line's start and leads to an object after it.
+    /// Adds each position at a line's start of an announcing word that a JSON object or a fence follows.
     fn word(&mut self, dialect: Dialect, word: &Wrapper) {
         for (at, _) in self.text.match_indices(&word.open) {
             let end = at + word.open.len();
@@ -144,7 +145,8 @@ impl OpenerFinder<'_> {
         }
     }
 
-    /// Known tools' names under a key for them, or as their objects' first key.
+    /// Adds each JSON key for a tool's name whose value is a known name, and each known name that is an object's first
+    /// key.
     fn objects(&mut self, dialect: Dialect, keys: &CallKeys) {
         let text = self.text;
         let is_tool =
@@ -175,7 +177,7 @@ impl OpenerFinder<'_> {
         }
     }
 
-    /// Known tools' names before a parenthesis.
+    /// Adds each known tool's name before an opening parenthesis.
     fn called(&mut self, dialect: Dialect) {
         let (text, Some(names)) = (self.text, self.names) else { return };
         for end in memchr_iter(b'(', text.as_bytes()) {
@@ -236,13 +238,14 @@ impl OpenerFinder<'_> {
 /// take them.
 #[derive(Debug, Clone)]
 pub(crate) struct KnownMarks {
-    /// The bracket and the text after it, in small letters.
+    /// Each mark's opening bracket and the word after it, in lower case.
     known: HashSet<String>,
-    /// Marks that contain a character which ends a name; they are compared one by one.
+    /// Marks that contain a character which ends a name, or that a name may follow directly; they are compared one by
+    /// one.
     odd: Vec<String>,
 }
 
-/// The marks that every catalog has.
+/// The marks that do not depend on a catalog.
 static COMMON: LazyLock<KnownMarks> = LazyLock::new(|| {
     let own = Dialect::ALL.iter().flat_map(|dialect| dialect.spec().marks());
     let around = REASONING_MARKS.iter().flat_map(|mark| [mark.open.trim(), mark.close]);
@@ -252,8 +255,8 @@ static COMMON: LazyLock<KnownMarks> = LazyLock::new(|| {
 });
 
 impl KnownMarks {
-    /// The marks of all dialects, of reasoning, results and templates, and the tags of a catalog's
-    /// tools.
+    /// Collects the tags of a catalog's tools and the marks of loaded dialects; those of built-in dialects, reasoning,
+    /// results and templates are in `COMMON`.
     pub(crate) fn new(catalog: &Catalog) -> Self {
         let with_server =
             |tool: &crate::tools::Tool| tool.server.as_ref().map(|server| format!("{server}.{}", tool.name));
@@ -314,12 +317,13 @@ impl KnownMarks {
     }
 }
 
-/// Characters that end a name in a tag or before its arguments.
+/// Returns `true` for a character that ends a name in a tag or before its arguments.
 fn ends_name(c: char) -> bool {
     c.is_whitespace() || matches!(c, '<' | '>' | '=' | '"' | '\'' | '(' | '[' | ']' | ',' | '{' | '`' | '*' | '~')
 }
 
-/// The text in quotation marks that `text` begins with. No escapes: with them it names no call.
+/// Returns the text in quotation marks at the start of `text`; `None` if it is empty, too long for a name, or contains
+/// an escape or a line break.
 fn quoted(text: &str) -> Option<&str> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let inner = &text[1..];
@@ -327,8 +331,7 @@ fn quoted(text: &str) -> Option<&str> {
     (1..=MAX_NAME).contains(&end).then(|| &inner[..end])
 }
 
-/// Returns `true` if only a line's own signs are before `at` on its line: spaces, those of Markdown, a fence and its
-/// language.
+/// Returns `true` if only spaces, Markdown signs, or a fence with its language precede `at` on its line.
 fn begins_line(text: &str, at: usize) -> bool {
     let line = &text[memchr::memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |end| end + 1)..at];
     let after = line.trim_start_matches([' ', '\t', '>', '*', '_', '`', '-', '~', '\'']);

@@ -20,7 +20,7 @@ use crate::parse::shape::message::LABELS;
 use crate::parse::shape::python::{Calls, MAX_INDENT, quoted_list_ahead};
 
 impl Scanner {
-    /// At a line's start: what the first shape says that knows the text.
+    /// Recognises a call without a marker at a line's start, also after a label; the first shape that matches decides.
     pub(super) fn markerless_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         match first_said(MARKERLESS.iter().map(|shape| self.line_of(*shape, line, sink))) {
             // Outside fences a label may be before the call.
@@ -37,7 +37,7 @@ impl Scanner {
         first_said(MARKERLESS.iter().filter(is_bare).map(|shape| self.line_of(*shape, line, sink)))
     }
 
-    /// At a line's start: a call of this shape. Asked of each line of prose.
+    /// Recognises a call of `shape` at a line's start. Called for each line of prose.
     #[inline]
     fn line_of(&mut self, shape: &dyn Markerless, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { indent, text, more, window, .. } = line;
@@ -65,7 +65,7 @@ impl Scanner {
         self.open_markerless(shape, text, begins_line, window, sink)
     }
 
-    /// Returns `true` if a call may be on this line after this indent.
+    /// Returns `true` if a call that may have the positions `stands` may be on this line, after this indent.
     fn may_stand(&mut self, stands: Stands, indent: &str, window: &Window<'_>) -> bool {
         // A label before the call is no indent.
         let indent = &indent[..indent.len() - indent.trim_ascii_start().len()];
@@ -96,7 +96,7 @@ impl Scanner {
         Ok(is_described || self.context.lines().lists_tools)
     }
 
-    /// At a `[`: a list of calls in Python's syntax. What came before was emitted.
+    /// Recognises a list of calls in Python's syntax at a `[`, up to which the text was emitted.
     pub(super) fn python_list(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         if !self.may_be_bare() {
@@ -115,7 +115,7 @@ impl Scanner {
         self.open_markerless(&Calls, text, begins_line, window, sink)
     }
 
-    /// At a `[`: a list of calls in quotes, which is text; a call in it may be a part of it.
+    /// Recognises a list of quoted calls at a `[`. It is text, and calls in it may be a part of it.
     fn quoted_list(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         quoted_list_ahead(&self.tables.names, here.text, here.more)?;
         if self.fence.is_some() {
@@ -132,7 +132,7 @@ impl Scanner {
         if self.channels.in_final { Err(No) } else { Calls.ahead_in_fence(text, &self.tables, more) }
     }
 
-    /// Opens the call of this shape that begins here.
+    /// Opens the call of `shape` that begins at the current offset.
     pub(super) fn open_markerless(
         &mut self,
         shape: &dyn Markerless,
@@ -158,7 +158,7 @@ impl Scanner {
         self.open(call, window, sink)
     }
 
-    /// Returns `true` if a call may be here without a marker: not in a fence with other text, nor in
+    /// Returns `true` if a call without a marker may be at the current offset: not in a fence with other text, nor in
     /// Harmony's channel of answers.
     fn may_be_bare(&self) -> bool {
         !self.channels.in_final && (self.fence.is_none() || self.emitter.region.fence_is_clean)

@@ -5,32 +5,32 @@ use crate::event::QuotedIn;
 use crate::json::window::{Match, No, Undecided, begins, first_of};
 use crate::parse::marks::fence::{begins_any_case, tag_with_attributes};
 
-/// An open block.
+/// An open block, which quotes its content.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum OpenBlock {
-    /// One of the table.
+    /// A block from the table of quoting blocks.
     Listed(&'static QuotingBlock),
-    /// A heredoc, which a line closes that is this word.
+    /// A heredoc, which a line closes that consists of this word.
     Heredoc { word: [u8; MAX_WORD], length: usize },
 }
 
-/// Signs that a heredoc, or a here-string, begins with at most.
+/// Maximum number of `<` signs that begin a heredoc or a here-string.
 const MAX_SIGNS: usize = 3;
 
-/// Longest word that closes a heredoc.
+/// Maximum length in bytes of the word that closes a heredoc.
 const MAX_WORD: usize = 16;
 
 /// The result of the search for a block's closer.
 pub(super) enum Ends {
     No,
-    /// Its closer ends here.
+    /// The closer ends at this offset.
     At(usize),
-    /// From here on something may be the closer, or its line.
+    /// The closer, or its line, may begin at this offset.
     Perhaps(usize),
 }
 
 impl OpenBlock {
-    /// Returns the construct that quotes a call in it.
+    /// Returns the kind of quotation of a call in the block: in a comment, or in another block.
     pub(super) fn quoted_in(&self) -> QuotedIn {
         match self {
             OpenBlock::Listed(row) if row.is_comment => QuotedIn::Comment,
@@ -38,8 +38,8 @@ impl OpenBlock {
         }
     }
 
-    /// The block that `text`, at a `<` or a `[`, opens, and the length of its opener. `begins_line`:
-    /// nothing is before it on its line. `is_name`: a tool or a parameter has this name.
+    /// Matches the opener of a block at the start of `text`, at a `<` or a `[`; returns the block, and the opener's
+    /// length. `begins_line`: nothing is before it on its line. `is_name`: a tool or a parameter has this name.
     pub(super) fn opened_by_mark(
         text: &str,
         begins_line: impl FnOnce() -> bool,
@@ -63,7 +63,7 @@ impl OpenBlock {
         Ok((OpenBlock::Listed(row), length))
     }
 
-    /// The same of a line's start.
+    /// Matches the opener of a block at the start of `text`, a line; returns the block, and the opener's length.
     pub(super) fn opened_by_line(text: &str, more: bool) -> Match<(OpenBlock, usize)> {
         let opened = |row: &'static QuotingBlock| match row.form {
             BlockForm::FromALine | BlockForm::Lines => {
@@ -99,7 +99,7 @@ impl OpenBlock {
         }
     }
 
-    /// Searches `text`, in which nothing else begins, for the block's end.
+    /// Searches `text`, in which no other delimiter begins, for the block's closer.
     pub(super) fn ends_in(&self, text: &str, more: bool) -> Ends {
         let first = match self {
             OpenBlock::Listed(QuotingBlock { form: BlockForm::Tag(bracket), .. }) => *bracket as u8,
@@ -130,7 +130,7 @@ impl OpenBlock {
     }
 }
 
-/// Matches a line's end that only white space precedes.
+/// Matches the end of a line at the start of `text`, after white space alone.
 fn ends_line(text: &str, more: bool) -> Match<()> {
     match text.trim_start_matches([' ', '\t', '\r']) {
         "" if more => Err(Undecided),

@@ -13,11 +13,11 @@ use crate::parse::marks::turn::{RoleToken, TextTurn};
 use crate::parse::shape::named::{call_of, open_call};
 use crate::parse::tables::{NamedDialect, NamedForm};
 
-/// The continuation of a message to a function whose role the chat template wrote.
+/// Beginning of the model's text in a Harmony message to a function, if the chat template wrote the role before it.
 const RECIPIENT: &str = "to=functions.";
 
 impl Scanner {
-    /// At a `<` that opens no call: the header of a channel.
+    /// Recognises the header of a Harmony channel at a `<` that opens no call.
     pub(super) fn channel(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         let header = header(text, more)?;
@@ -53,7 +53,7 @@ impl Scanner {
         self.line_start = true;
     }
 
-    /// A header of the model's own came: its turn goes on after the end of a message.
+    /// Resumes the model's turn after the end of a message, if a header of the model's own came.
     fn resume(&mut self, starts: bool) {
         let turn = self.emitter.region.turn;
         if starts || turn == (TextTurn::Ended { resumes: true }) {
@@ -66,8 +66,8 @@ impl Scanner {
         self.emitter.region.kind == Region::Reasoning && (starts || !self.emitter.region.has_text)
     }
 
-    /// Returns the position where the message begins: a recipient, with which a message goes on whose role the chat
-    /// template wrote (`harmony/recipient_first`).
+    /// Recognises a recipient at the message's start, with which a message continues whose role the chat template wrote
+    /// (`harmony/recipient_first`).
     pub(super) fn recipient_first(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { indent, text, more, window, .. } = line;
         let of_channel = first_of(RECIPIENTS.iter().map(|(recipient, _)| begins(text, recipient, more))).decided()?;
@@ -93,7 +93,7 @@ impl Scanner {
         self.open(self.call_of(dialect, shape), window, sink)
     }
 
-    /// A call in a channel of its own follows the reasoning, wherever that was left open.
+    /// Ends the reasoning, which may have been left open, before a call in a channel of its own.
     pub(super) fn leave_for_call(&mut self, text: &str, window: &Window<'_>, sink: &mut Sink<'_>) {
         let starts = text.starts_with(START);
         self.resume(starts);

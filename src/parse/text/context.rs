@@ -22,39 +22,39 @@ use crate::json::window::{Window, last_char};
 use lines::{LineStart, Lines, START, TAIL};
 pub(super) use marks::Marks;
 
-/// Capacity for text that was not examined yet.
+/// Capacity in bytes for text that was not examined yet, beside that for one short chunk.
 const ROOM: usize = 4096 - SHORT;
 
-/// Maximum bytes of a short chunk, which always fits.
+/// Maximum length in bytes of a short chunk, for which the buffer always has space.
 const SHORT: usize = 32;
 
-/// Minimum text that is examined for a line that decides the context.
+/// Minimum number of bytes in which it is worth searching for a line that makes those before it irrelevant.
 const WORTH: usize = 256;
 
-/// The surroundings of a position in the text between calls.
+/// Markdown context of the current offset in the text between calls.
 pub(crate) struct Context {
     /// Text of the open line and of earlier lines that were not examined yet.
     bytes: [u8; ROOM + SHORT],
     length: usize,
-    /// No line ends before this offset.
+    /// Offset in the buffer before which no line ends.
     searched: usize,
-    /// The open line's first bytes are gone.
+    /// `true` if the open line's first bytes were dropped.
     is_cut: bool,
-    /// Everything before was seen.
+    /// Offset up to which the context has read the text.
     pub(super) at: u64,
     lines: Lines,
-    /// The lines before the fence that is open.
+    /// State of the lines before the open code fence; `None` outside a fence.
     before_fence: Option<Lines>,
-    /// Marks that quoted the last call on the line, which may go on after it.
+    /// Quotation marks and similar signs that quoted the last call on the line, and may be open after it.
     carried: Marks,
-    /// The marks that are open at a place, once it was asked for them.
+    /// Marks that are open at this offset, stored once they were asked for.
     marks_at: Option<(u64, Marks)>,
-    /// The block that quotes what is here.
+    /// The open block that quotes the text at the current offset.
     pub(super) block: Option<OpenBlock>,
 }
 
 impl Context {
-    /// At the start of a text.
+    /// Creates the context of a text that starts at offset `at`.
     pub(super) fn new(at: u64) -> Self {
         Context {
             bytes: [0; ROOM + SHORT],
@@ -70,7 +70,7 @@ impl Context {
         }
     }
 
-    /// Goes on after plain text that the scanner does not see.
+    /// Advances past plain text that the scanner skipped.
     #[inline]
     pub(crate) fn pass(&mut self, text: &str) {
         if !self.takes(text) {
@@ -78,7 +78,7 @@ impl Context {
         }
     }
 
-    /// The same, if the text is short and there is room for it.
+    /// Advances past plain text if it is short and the buffer has space for it; else returns `false`.
     #[inline(always)] // With each chunk.
     pub(crate) fn takes(&mut self, text: &str) -> bool {
         let (bytes, at) = (text.as_bytes(), self.length);
@@ -128,7 +128,8 @@ impl Context {
         }
     }
 
-    /// Drops text that is not needed. Lines that do not affect those after them are not examined.
+    /// Frees space in the buffer: drops text that is not needed. Lines that do not affect those after them are not
+    /// examined.
     fn make_room(&mut self) {
         self.drop_settled();
         if self.length > ROOM / 2 {
@@ -147,7 +148,7 @@ impl Context {
         }
     }
 
-    /// Reads text up to `to`.
+    /// Reads the window's text up to offset `to`.
     pub(super) fn read(&mut self, window: &Window<'_>, to: u64) {
         if to > self.at {
             self.pass(window.slice(self.at..to));
@@ -155,7 +156,7 @@ impl Context {
         }
     }
 
-    /// Goes on after a call or syntax on the open line, which reaches from `start` to `at`.
+    /// Advances past a call or syntax on the open line, which reaches from `start` to `at`.
     pub(super) fn after(&mut self, window: &Window<'_>, start: u64, at: u64) {
         self.read(window, start);
         self.tell();
@@ -166,13 +167,13 @@ impl Context {
         self.clear(at);
     }
 
-    /// The marks that quoted the call after which the text goes on.
+    /// Sets the marks that quoted the last call and may be open after it.
     pub(super) fn carry(&mut self, marks: Marks) {
         self.carried = marks;
         (self.carried.direct, self.carried.run_before) = (None, 0);
     }
 
-    /// Goes on after syntax that begins a line, up to `at`.
+    /// Advances past syntax that begins a line, from `start` up to `at`.
     pub(super) fn new_line(&mut self, window: &Window<'_>, start: u64, at: u64) {
         self.read(window, start);
         self.tell();
@@ -181,13 +182,14 @@ impl Context {
         self.clear(at);
     }
 
-    /// A fence opens.
+    /// Saves the state of the lines before a code fence that opens here.
     pub(super) fn fence_opens(&mut self) {
         self.tell();
         self.before_fence = Some(self.lines);
     }
 
-    /// The fence is closed; `goes_on`: the line of what closes it does.
+    /// Restores the state of the lines before the code fence, which is closed at `at`; `goes_on`: text follows on the
+    /// line of its closer.
     pub(super) fn fence_closes(&mut self, at: u64, goes_on: bool) {
         self.lines = self.before_fence.take().unwrap_or(self.lines);
         self.lines.after_fence(goes_on);
@@ -195,7 +197,7 @@ impl Context {
         self.clear(at);
     }
 
-    /// Returns `true` if a line of `text` may open an element, or something in it may close the one that is open.
+    /// Returns `true` if a line of `text` may open an element, or a tag in it may close the open one.
     fn has_tag(&self, text: &[u8]) -> bool {
         // What closes it may be cut.
         if self.lines.element.is_some() {
@@ -214,9 +216,8 @@ impl Context {
         self.marks_at = None;
     }
 
-    /// Checks whether a call here is quoted by what is before it on earlier lines or at
-    /// its line's start. `in_group`: it is in a group of calls, which has an indent
-    /// of its own.
+    /// Returns the construct on earlier lines or at the line's start that quotes a call at the current offset; `None`
+    /// without one. `in_group`: the call is in a group of calls, which has an indent of its own.
     pub(super) fn place(&mut self, in_group: bool) -> Option<QuotedIn> {
         if let Some(block) = self.block {
             return Some(block.quoted_in());
@@ -236,7 +237,7 @@ impl Context {
         }
     }
 
-    /// Goes on after the closer of a block, up to `at`.
+    /// Advances past the closer of a block, up to `at`.
     pub(super) fn block_closes(&mut self, window: &Window<'_>, at: u64) {
         self.block = None;
         self.read(window, at);
@@ -244,13 +245,13 @@ impl Context {
         self.lines.after_block();
     }
 
-    /// Returns the state of the lines that are over.
+    /// Returns the state of the lines that have ended.
     pub(super) fn lines(&mut self) -> &Lines {
         self.tell();
         &self.lines
     }
 
-    /// Returns `true` if a list in Python's syntax is a part of the code on its line.
+    /// Returns `true` if a list in Python's syntax at the current offset is a part of the code on its line.
     pub(super) fn is_code_around(&mut self) -> bool {
         self.tell();
         // Nor is a list in that list any other (`context/list_subscript_of_lists`).
@@ -259,31 +260,31 @@ impl Context {
         subscript || self.line_with_code().is_code
     }
 
-    /// Returns `true` if the text is inside an element of an unknown name, an edit or a block of YAML.
+    /// Returns `true` if the current offset is inside an element of an unknown name, an edit or a block of YAML.
     pub(super) fn in_element(&mut self) -> bool {
         self.tell();
         let columns = self.line().columns;
         self.lines.element.is_some_and(|open| !open.is_left_by(columns))
     }
 
-    /// The reasoning begins or ends.
+    /// Updates the state of the lines where the reasoning begins or ends.
     pub(super) fn leave_region(&mut self) {
         self.tell();
         self.lines.leave();
     }
 
-    /// Returns `true` if nothing but calls and white space is before on the line.
+    /// Returns `true` if only calls and white space precede the current offset on its line.
     pub(super) fn begins_line(&mut self) -> bool {
         self.tell();
         self.line().holds_only_calls(&self.bytes[..self.length])
     }
 
-    /// The character before, on the line.
+    /// Returns the character before the current offset on its line; `None` at the line's start.
     pub(super) fn last(&self) -> Option<char> {
         last_char(&self.bytes[..self.length]).filter(|c| *c != '\n')
     }
 
-    /// The marks that are open here on the line.
+    /// Returns the marks that are open on the line at the current offset.
     pub(super) fn marks(&mut self) -> Marks {
         self.tell();
         if self.length == 0 {
@@ -310,13 +311,13 @@ impl Context {
         Marks::open(if is_whole { self.carried } else { Marks::default() }, text, begins_line)
     }
 
-    /// Lines so far say nothing of those that follow.
+    /// Resets the state of the lines: those so far do not affect those that follow.
     fn settle(&mut self) {
         self.lines = self.lines.settled();
         (self.searched, self.is_cut, self.carried) = (0, false, Marks::default());
     }
 
-    /// Tells the lines that are over.
+    /// Updates the state of the lines with those that have ended.
     #[inline]
     fn tell(&mut self) {
         if self.searched < self.length {
@@ -346,7 +347,7 @@ impl Context {
         self.searched = self.length;
     }
 
-    /// Drops of a long line what is not needed.
+    /// Drops the bytes of a long line that are not needed: all but its last ones.
     fn shorten(&mut self) {
         if self.length > TAIL {
             let gone = &self.bytes[..self.length - TAIL];
@@ -359,12 +360,13 @@ impl Context {
         }
     }
 
-    /// Returns the start of the open line.
+    /// Returns the classification of the open line by its first bytes.
     fn line(&self) -> LineStart {
         self.lines.open.unwrap_or_else(|| LineStart::of(&self.bytes[..self.length.min(START)]))
     }
 
-    /// The same, with what only lists of calls ask for.
+    /// Returns the classification of the open line by its first bytes, and whether it is code, which only lists of
+    /// calls need.
     fn line_with_code(&mut self) -> LineStart {
         let line = self.lines.open.unwrap_or_else(|| LineStart::with_code(&self.bytes[..self.length.min(START)]));
         // All bytes that say what the line is are at hand, and later they may be gone.
@@ -375,7 +377,8 @@ impl Context {
     }
 }
 
-/// Checks whether a line is, up to a call, the sign of a comment's line or of a diff's, and no more.
+/// Returns the kind of quotation if `line`, the text on a line before a call, is the sign of a comment or of a diff and
+/// nothing else; else `None`.
 fn sign_before(line: &[u8]) -> Option<QuotedIn> {
     // A diff's sign is in its first column and touches what it is about; one of a list does not.
     if matches!(line, b"-" | b"+") {
@@ -385,8 +388,8 @@ fn sign_before(line: &[u8]) -> Option<QuotedIn> {
     COMMENT_SIGNS.contains(&sign).then_some(QuotedIn::Comment)
 }
 
-/// Returns the position where the last line begins, of those that are over, after which nothing before it counts: an
-/// unindented line of text after a blank one, which ends lists and code alike.
+/// Returns the offset of the last complete line that makes those before it irrelevant: an unindented line of text after
+/// a blank one, which ends lists and code alike. `None` without one.
 fn settled_from(text: &[u8]) -> Option<usize> {
     if text.len() < WORTH {
         return None;
@@ -402,7 +405,7 @@ fn settled_from(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// Copies to `at` what is as long as one or two blocks.
+/// Copies `from`, which has the length of one or two blocks of `N` bytes, to `at`.
 #[inline(always)]
 fn copy_blocks<const N: usize>(to: &mut [u8; ROOM + SHORT], at: usize, from: &[u8]) {
     if let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>()) {

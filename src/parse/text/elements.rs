@@ -3,7 +3,7 @@
 
 use crate::dialect::names_no_element;
 
-/// Longest name that counts.
+/// Maximum length in bytes of an element's name; tags with longer ones are ignored.
 const MAX_NAME: usize = 32;
 
 /// Elements in which dialects write values. Outside a call one is a part of a call whose opener could not be read.
@@ -15,20 +15,20 @@ const CONFLICT: (&[u8], &[u8]) = (b"<<<<<<< ", b">>>>>>>");
 /// Ends of a line whose value is the indented block below it (yaml.org/spec/1.2.2, 8.1).
 const BLOCK_SCALARS: &[&[u8]] = &[b": |", b": |-", b": |+", b": >", b": >-", b": >+"];
 
-/// An element that a line has opened: what closes it.
+/// An element that a line has opened, described by its closer.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum OpenElement {
-    /// The closing tag of this name.
+    /// The element ends at the closing tag of this name.
     Tag { name: [u8; MAX_NAME], length: usize },
-    /// The end of an edit.
+    /// The element is an edit, which ends at the closing conflict marker.
     Edit,
-    /// A line that is indented by no more columns than this.
+    /// The element is a block of YAML, which ends at a line that is indented by no more columns than this.
     Indent(usize),
 }
 
 impl OpenElement {
-    /// The element that `line`, all of a line that is indented by `columns`, opens: a tag alone on it, or a value's
-    /// that goes on below; an edit; a block of YAML.
+    /// Returns the element that `line`, a whole line indented by `columns`, opens: a tag alone on it, or a value's tag
+    /// whose value continues on the next line; an edit; a block of YAML. `None` if it opens none.
     pub(super) fn opened(line: &[u8], columns: usize) -> Option<Self> {
         let line = line.trim_ascii();
         if line.starts_with(CONFLICT.0) {
@@ -57,7 +57,7 @@ impl OpenElement {
         goes_on.then_some(element)
     }
 
-    /// Returns `true` if `text` holds what closes it.
+    /// Returns `true` if `text` contains the closer of the element.
     pub(super) fn closes(&self, text: &[u8]) -> bool {
         match self {
             OpenElement::Tag { name, length } => {
@@ -72,7 +72,7 @@ impl OpenElement {
         }
     }
 
-    /// Returns `true` if a line of text that is indented by so many columns is no part of it any more.
+    /// Returns `true` if a line of text indented by `columns` is no longer a part of the element, a block of YAML.
     pub(super) fn is_left_by(&self, columns: usize) -> bool {
         matches!(self, OpenElement::Indent(of) if columns <= *of)
     }

@@ -15,27 +15,29 @@ use crate::parse::marks::prefixes::Fit;
 use crate::parse::text::Scanner;
 use crate::parse::text::fast_value::FastValue;
 
-/// Which way the next chunk takes.
+/// Path that the next chunk takes through the parser.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ChunkWay {
-    /// The scanner's.
+    /// The scanner reads the chunk.
     Scanner,
-    /// More of the answer's text, on a line.
+    /// Fast path for more text of the answer, inside a line.
     Answer,
-    /// The same of a separate reasoning field.
+    /// Fast path for more text of a separate reasoning field, inside a line.
     Reasoning,
-    /// More text of either, at a line's start, right after a call, or after a quotation mark where brackets matter.
+    /// Fast path for more text of answer or reasoning at a line's start, right after a call, or after a quotation mark
+    /// where brackets are significant.
     Line,
-    /// More text of either, on a line: a bracket in it may close a damaged call before it.
+    /// Fast path for more text of answer or reasoning inside a line, in which a bracket may close an earlier damaged
+    /// call.
     Bracketed,
-    /// More text of either, whose first bytes are held: a mark may begin with them.
+    /// Fast path for more text of answer or reasoning whose first bytes are held: a delimiter may begin with them.
     Held,
-    /// A value in the open call's arguments, or all of them.
+    /// Fast path for a value in the open call's arguments, or for all of them.
     Value(FastValue),
 }
 
 impl ChunkWay {
-    /// Returns `true` for text on a line of this channel, of which nothing but marks says anything.
+    /// Returns `true` for the path of text inside a line of this channel, in which only delimiters are significant.
     #[inline(always)] // With each chunk.
     pub(crate) fn is_on_a_line(&self, reasoning_channel: bool) -> bool {
         match self {
@@ -46,8 +48,8 @@ impl ChunkWay {
     }
 }
 
-/// Returns `true` if `tail`, at which a mark may begin after `front`, is held whatever else is known: it
-/// is a bracket alone, or the first recogniser that knows it is undecided about it.
+/// Returns `true` if `tail`, at which a delimiter may begin after `front`, is held whatever else is known: it is a
+/// bracket alone, or the first recogniser that knows it is undecided about it.
 #[inline]
 pub(crate) fn holds(front: &str, tail: &str, fit: Fit) -> bool {
     // What is before it tells a heredoc from a conflict's row of signs.
@@ -63,8 +65,8 @@ pub(crate) fn holds(front: &str, tail: &str, fit: Fit) -> bool {
 }
 
 impl Scanner {
-    /// Returns the way of what comes next, if everything up to `at` was emitted: not the scanner's where it is only
-    /// more of the same until something begins or ends in it.
+    /// Returns the path of the next chunk, if everything up to `at` was emitted: the scanner, unless the chunk is only
+    /// more of the same until a delimiter begins in it.
     pub(crate) fn way(&mut self, at: u64) -> ChunkWay {
         if self.emitter.reported != at || self.emitter.waits_for_fence() {
             return ChunkWay::Scanner;
@@ -93,7 +95,7 @@ impl Scanner {
         self.way_of_text()
     }
 
-    /// The way of plain text that comes next.
+    /// Returns the fast path of plain text that comes next.
     #[inline(always)] // Thrice.
     pub(crate) fn way_of_text(&self) -> ChunkWay {
         let damage = self.emitter.region.known_damage();
@@ -106,8 +108,8 @@ impl Scanner {
         }
     }
 
-    /// Emits text as far as nothing begins in it, and yields what is to be held of it. Of text that the scanner must
-    /// see, yields how far it is plain.
+    /// Emits text up to where a delimiter may begin, and returns the rest, which is to be held. If the scanner must
+    /// read the text, nothing is emitted, and the error is the extent of its plain text.
     #[inline(always)] // Twice.
     pub(crate) fn pass_text<'t>(&mut self, text: &'t str, sink: &mut impl FnMut(Event<'_>)) -> Result<&'t str, Plain> {
         let plain = self.tables.lexicon.plain(text.as_bytes(), self.line_start, self.fast_counts);
@@ -135,7 +137,7 @@ impl Scanner {
         Ok(tail)
     }
 
-    /// Emits plain text that the context has.
+    /// Emits plain text that the context has read already.
     #[inline]
     pub(crate) fn emit_plain(&mut self, text: &str, sink: &mut impl FnMut(Event<'_>)) {
         let span = self.emitter.reported..self.emitter.reported + text.len() as u64;
@@ -146,8 +148,8 @@ impl Scanner {
         }
     }
 
-    /// Goes on after text that was emitted on the fast path, and `plain`, which comes next and was not; yields the
-    /// offset up to which all was emitted.
+    /// Continues in the scanner after text that was emitted on the fast path, and after `plain`, which follows it and
+    /// was not emitted; returns the offset up to which everything was emitted.
     pub(crate) fn leave_text(&mut self, plain: Option<Plain>) -> u64 {
         let plain = plain.unwrap_or(Plain::none(self.line_start));
         self.context.at = self.emitter.reported;

@@ -6,12 +6,12 @@ use crate::json::bytes::{Byte, Either, Kind, Places, any_zero};
 use crate::json::{Special, escaped, short_escape};
 use crate::parse::call::OpenValue;
 
-/// The state of a value in a call's arguments.
+/// State of a value in a call's arguments that is emitted as it arrives.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FastValue {
-    /// Offset of the text that comes next.
+    /// Offset of the value's next byte.
     pub(crate) at: u64,
-    /// Offset up to which the value may pass: after it the call is over its limit.
+    /// Offset up to which the value may reach: after it the call is over its limit.
     pub(crate) limit_offset: u64,
     /// Index of the call.
     pub(crate) index: u32,
@@ -19,21 +19,20 @@ pub(crate) struct FastValue {
     pub(crate) reasoning_channel: bool,
 }
 
-/// The syntax that the value is written in.
+/// Syntax in which an argument's value is written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ValueKind {
-    /// A text that is taken as it is, to be a JSON string; a `<` may end it, and a line
-    /// break before that is not its.
+    /// A verbatim text, which becomes a JSON string; a `<` may end it, and a line break before that is not part of it.
     Verbatim,
-    /// JSON, and what begins the tag that may end the call in it, if one can.
+    /// JSON, and the beginning of the tag that may end the call in it, if one can.
     Json {
         closer: Option<CloserStart>,
-        /// It is inside a string and outside escapes.
+        /// `true` if the last byte is inside a string and outside escapes.
         in_string: bool,
     },
 }
 
-/// A tag's first byte, and the second, if it is the same in all spellings.
+/// First byte of a closing tag, and the second one if it is the same in all spellings.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CloserStart {
     first: u8,
@@ -41,7 +40,8 @@ pub(crate) struct CloserStart {
 }
 
 impl ValueKind {
-    /// The syntax of a value that was emitted up to `at`, if more of it may be.
+    /// Returns the syntax of a value that was read and emitted up to `at`; `None` if the next text must not be emitted
+    /// as it is.
     pub(crate) fn of(value: OpenValue<'_>, at: u64) -> Option<Self> {
         match value {
             OpenValue::Json(json) if json.is_settled(at) => Some(ValueKind::json(&json.closer, json.in_string())),
@@ -50,7 +50,7 @@ impl ValueKind {
         }
     }
 
-    /// JSON in a call that `closer` ends, unless that is empty.
+    /// Creates the syntax of JSON in a call that `closer` ends; an empty closer ends none.
     pub(crate) fn json(closer: &str, in_string: bool) -> Self {
         let second = closer.as_bytes().get(1).copied().filter(u8::is_ascii);
         ValueKind::Json { closer: closer.bytes().next().map(|first| CloserStart { first, second }), in_string }
@@ -58,16 +58,16 @@ impl ValueKind {
 }
 
 impl CloserStart {
-    /// The start of a closer where none can end the value.
+    /// Stand-in for the start of a closer where none can end the value.
     // A quotation mark, which ends the string anyway.
     const NONE: CloserStart = CloserStart { first: b'"', second: None };
 
-    /// Returns `true` if the byte after the first one, which is at `at`, is not the closer's second.
+    /// Returns `true` if the byte after the one at `at`, the closer's first, is known and is not the closer's second.
     fn begins_nothing(self, chunk: &[u8], at: usize) -> bool {
         chunk.get(at + 1).zip(self.second).is_some_and(|(next, second)| *next != second)
     }
 
-    /// Returns `true` if a string that is open at the start of `chunk` is open at its end, and nothing begins in it.
+    /// Returns `true` if a string that is open at the start of `chunk` is open at its end, and no closer begins in it.
     #[inline]
     fn string_holds(self, chunk: &[u8]) -> bool {
         let kind = Either(Special, Byte(self.first));
@@ -117,7 +117,7 @@ impl FastValue {
         }
     }
 
-    /// Emits more of the value. What JSON cannot hold as it is, is escaped in `scratch`.
+    /// Emits `chunk` as more of the value. Verbatim text is escaped for JSON in `scratch`.
     #[inline]
     pub(crate) fn emit(&mut self, chunk: &str, scratch: &mut String, sink: &mut impl FnMut(Event<'_>)) {
         let span = self.at..self.at + chunk.len() as u64;

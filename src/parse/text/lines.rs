@@ -17,11 +17,11 @@ use crate::parse::shape::python::{Calls, ToolCode};
 use crate::parse::shape::run::{line_prefix, marker_prefix};
 use crate::parse::tables::Marked;
 
-/// Most digits of the number of a list's item.
+/// Maximum number of digits in the number of a list item.
 const MAX_DIGITS: usize = 3;
 
 impl Scanner {
-    /// At a line's start: what the first recogniser says that knows the line.
+    /// Runs the recognisers at a line's start; returns the result of the first one that matches.
     pub(super) fn line(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let (text, more) = window.candidate(self.at, self.tables.hold);
         let indent = text.bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
@@ -40,7 +40,7 @@ impl Scanner {
         found
     }
 
-    /// Asks the recognisers that depend on the state and not on the lexicon.
+    /// Runs the recognisers of lines that depend on the scanner's state and not on the lexicon.
     #[inline(always)] // With each line.
     fn line_of_state(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let in_block = self.context.block.is_some();
@@ -54,7 +54,7 @@ impl Scanner {
         )
     }
 
-    /// Asks the recognisers of lines that the lexicon names, in order of precedence.
+    /// Runs the recognisers of lines that the lexicon selects, in order of precedence.
     #[inline(always)] // With each line that may be more than text.
     fn line_that_begins(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         // The others report what came before, whatever they say.
@@ -67,7 +67,7 @@ impl Scanner {
         )
     }
 
-    /// Recognises the closer of the block that quotes, or the opener of one.
+    /// Recognises the closer of the open quoting block, or the opener of one, at a line's start.
     #[inline]
     fn block_line(&mut self, line: Here<'_>, _: &mut Sink<'_>) -> Match<Recognised> {
         let Here { indent, text, more, window, .. } = line;
@@ -85,14 +85,14 @@ impl Scanner {
         Ok(Recognised::Taken)
     }
 
-    /// A fence after the number of a list's item.
+    /// Recognises a code fence after the number of a list item.
     #[inline]
     fn numbered_fence(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let number = self.numbered(line.text, line.more)?;
         self.opening_line(Here { indent: line.indent + number, text: &line.text[number..], ..line }, sink)
     }
 
-    /// Recognises the line that closes the fence, or that opens one.
+    /// Recognises the line that closes the open code fence, or one that opens a fence.
     fn fence_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         match self.fence {
             Some(_) => self.closing_line(line, sink),
@@ -169,7 +169,7 @@ impl Scanner {
         }
     }
 
-    /// Holds what follows: a fence, whose line has so many bytes, begins with calls.
+    /// Starts to hold a code fence that begins with calls, and emits its opening line of `length` bytes.
     fn hold_fence(&mut self, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) {
         self.emitter.text(window, self.at, sink);
         self.emitter.hold_fence();
@@ -177,8 +177,8 @@ impl Scanner {
         self.emitter.marker(MarkerKind::Fence, false, window, self.at, sink);
     }
 
-    /// Checks whether `text` begins with the number of a list's item and a fence after it, which
-    /// between fences with calls may be on the next line. Yields the length up to that.
+    /// Matches the number of a list item and the fence after it at the start of `text`; between fences with calls the
+    /// fence may be on the next line. Returns the length up to the fence.
     fn numbered(&self, text: &str, more: bool) -> Match<usize> {
         let digits = text.bytes().take(MAX_DIGITS).take_while(u8::is_ascii_digit).count();
         // Only the first item's number has a trigger, so that the result does not depend on the chunks.
@@ -199,8 +199,8 @@ impl Scanner {
         }
     }
 
-    /// Checks whether `text` begins with a fence and, on its line, with a call in Python's syntax.
-    /// Yields the fence, and its length with a language.
+    /// Matches a fence that a call in Python's syntax follows on its line at the start of `text`. Returns the fence,
+    /// and its length with a language.
     fn fence_on_a_line(&self, text: &str, more: bool) -> Match<(Fence, usize)> {
         // What would be held here could not become a call.
         if self.tables.python.is_none() || self.emitter.region.only_drafts() || self.emitter.budget.is_spent() {
@@ -227,7 +227,8 @@ impl Scanner {
         }
     }
 
-    /// Checks whether `text` begins with an opener that passes its gate.
+    /// Checks whether `text`, the content of a fence, begins with a call: an opener with the text that must follow it,
+    /// a marker line, or a call without a marker.
     fn call_ahead(&self, text: &str, more: bool) -> Match<()> {
         if text.is_empty() {
             return if more { Err(Undecided) } else { Err(No) };
@@ -242,7 +243,7 @@ impl Scanner {
         unit(self.opener(text, more)).either(bare).either(line)
     }
 
-    /// `TYPE: MCP` and `TYPE: ANSWER` lines, and words that announce calls.
+    /// Recognises marker lines, such as `TYPE: MCP` and `TYPE: ANSWER`, and words that announce calls.
     fn marker_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { indent, text, more, window, .. } = line;
         for i in 0..self.tables.lined.len() {
@@ -281,8 +282,8 @@ impl Scanner {
     }
 }
 
-/// Checks whether `text` begins with an answer line; yields its length. `first`: the
-/// answer may then begin on the same line.
+/// Matches an answer line, such as `TYPE: ANSWER`, at the start of `text`; returns its length. `first`: no visible text
+/// precedes it, so that the answer may begin on the same line.
 fn answer_line(marked: Marked, text: &str, first: bool, more: bool) -> Match<usize> {
     let length = marked.answer_line(text, more)?;
     let rest = &text[length..];

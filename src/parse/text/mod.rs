@@ -49,49 +49,49 @@ use crate::parse::text::context::{Context, Marks};
 use crate::parse::text::open::OpenCall;
 use crate::parse::text::state::{CallGroup, Channels, Reasoning};
 
-/// The position of the text between calls.
+/// Scanner of the text between calls; it owns the open call and all that is known of the text so far.
 pub(crate) struct Scanner {
     pub(crate) tables: Arc<Tables>,
     emitter: Emitter,
     call: Option<OpenCall>,
-    /// Text was scanned up to here.
+    /// Offset up to which text was scanned.
     at: u64,
-    /// Only spaces are between the last line break and `at`.
+    /// `true` if only spaces are between the last line break and `at`.
     line_start: bool,
-    /// The position where the last mark begins that the lexicon knows, if any came: while more of it comes,
-    /// they are not asked again.
+    /// Offset of the last delimiter that the lexicon found whole: while more of it arrives, the lexicon is not searched
+    /// again.
     mark_at: u64,
     pub(crate) context: Context,
     fence: Option<OpenFence>,
-    /// A run of objects after a marker.
+    /// The run of objects after a marker that is open; `None` outside one.
     run: Option<ObjectRun>,
-    /// The group that may be around calls here.
+    /// The group of calls that is open, or that may have been left open; `None` without one.
     group: Option<CallGroup>,
-    /// The surroundings of the run, or of the group.
+    /// Surroundings of the marker of the open run or group.
     outer: Outer,
     reasoning: Reasoning,
     channels: Channels,
-    /// A closer that was found between calls is here.
+    /// Offset of the last closer that was found between calls, which is not to be handled twice.
     closer_at: u64,
-    /// The last line that announces calls and has none after it begins here.
+    /// Offset of the last line that announces calls and that none follows.
     no_object_at: Option<u64>,
-    /// `<s>` was seen, so `</s>` is HTML.
+    /// `true` if `<s>` occurred, so that `</s>` is HTML.
     saw_strike: bool,
-    /// The kinds of marks that count in text that is emitted on the fast path.
+    /// Kinds of delimiters that count in text that is emitted on the fast path.
     fast_counts: Kinds,
     /// Stop strings of the message's request.
     pub(crate) stop: Vec<String>,
-    /// The candidates that were rejected, if somebody asked for them.
+    /// Candidates for calls that were rejected; `None` if the caller has not asked for them.
     pub(crate) not_calls: Option<Vec<NotACall>>,
 }
 
-/// The fence that the text is in.
+/// The open code fence.
 #[derive(Debug, Clone, Copy)]
 struct OpenFence {
     fence: Fence,
-    /// The kind of quotation for calls in it, if it holds other text, too.
+    /// Kind of quotation for calls in the fence, if it contains other text, too.
     quotes: QuotedIn,
-    /// It begins with a call that cannot be read.
+    /// `true` if the fence begins with a call that cannot be read.
     is_unread: bool,
 }
 
@@ -100,31 +100,31 @@ struct OpenFence {
 struct Outer {
     quoted_in: Option<QuotedIn>,
     marks: Marks,
-    /// Nothing but calls, white space and tokens is before it on its line.
+    /// `true` if only calls, white space and tokens precede the marker on its line.
     begins_line: bool,
-    /// After what of the group came last: what is there is in it.
+    /// Offset after the last syntax or call of the run or group: a call that begins there is in it.
     end: u64,
 }
 
-/// An offset that no text has.
+/// Offset that no text reaches, for none.
 const NOWHERE: u64 = u64::MAX;
 
-/// Bytes after a call in which what quotes it must be closed.
+/// Number of bytes after a call within which a quotation around it must be closed.
 const CLOSES_WITHIN: usize = 64;
 
-/// The result at a position where something may begin.
+/// Result of a recogniser at a position where a delimiter may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Recognised {
-    /// It is text, whatever it looks like.
+    /// The bytes are text, whatever they look like.
     Text,
-    /// It was taken; go on after it.
+    /// A delimiter was consumed; scanning continues after it.
     Taken,
-    /// A call or a held fence is open: how far may be read has changed.
+    /// A call or a held fence was opened, which changes how far may be read.
     Opened,
 }
 
-/// Asks recognisers in order, each where the condition before it holds: it tells what begins here, or
-/// `Err(No)` where it knows of nothing.
+/// Runs recognisers in order, each if the condition before it holds; returns the first result that is not `Err(No)`, or
+/// `Err(No)` if none matches.
 macro_rules! recognised {
     ($scanner:ident, $here:ident, $sink:ident: $($condition:expr => $recogniser:ident),+ $(,)?) => {{
         $(if $condition {
@@ -164,7 +164,7 @@ impl Scanner {
         }
     }
 
-    /// Returns `true` if no call is looked for any more.
+    /// Returns `true` if no further call is searched for.
     pub(crate) fn is_spent(&self) -> bool {
         self.emitter.budget.is_spent()
     }
@@ -174,12 +174,13 @@ impl Scanner {
         self.fence.map(|open| open.fence)
     }
 
-    /// Returns the kinds at which plain text ends: all but calls, once none is looked for any more.
+    /// Returns the kinds of delimiters at which plain text ends: all, or all but those of calls once no further call is
+    /// searched for.
     fn stops(&self) -> Kinds {
         Kinds::ALL.without(Kinds::CALLS.only_if(self.emitter.budget.is_spent()))
     }
 
-    /// Returns the kinds that count at this position: the recognisers of all others know of nothing here.
+    /// Returns the kinds of delimiters that count at this position: the recognisers of all others match nothing here.
     fn counts(&self) -> Kinds {
         let in_fence = self.fence.is_some();
         let has_closers = self.group.is_some() || self.emitter.region.known_damage().knows_closers();
@@ -203,7 +204,7 @@ impl Scanner {
         }
     }
 
-    /// Goes on in a call whose text up to `at` was reported without the scanner.
+    /// Advances to `at` in a call whose text up to there was emitted without the scanner.
     pub(crate) fn skip_in_call(&mut self, at: u64) {
         self.emitter.reported = at;
         match self.call.as_mut().and_then(|call| call.shape.open_value()) {
@@ -222,7 +223,7 @@ impl Scanner {
         self.reasoning.is_field != reasoning
     }
 
-    /// Goes over to the other channel; everything before was decided about.
+    /// Changes to the reasoning field if `reasoning`, else to the answer; everything before was decided about.
     pub(crate) fn change_channel(&mut self, reasoning: bool) {
         self.reasoning.goes_to_field(reasoning);
         self.emitter.decide();
@@ -237,7 +238,7 @@ impl Scanner {
         self.context = Context::new(self.at);
     }
 
-    /// Reads the window to its end; yields the first byte that is still needed.
+    /// Reads the window to its end; returns the offset of the first byte that is still needed.
     #[inline(always)] // With each chunk in a call.
     pub(crate) fn run(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> u64 {
         let mut goes_on = true;
@@ -261,7 +262,7 @@ impl Scanner {
         keep_from
     }
 
-    /// Reads on in the open call; `false` if more is needed.
+    /// Reads more of the open call; returns `false` if more text is needed.
     #[inline(always)] // With each chunk in a call.
     fn advance(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
         let Some(call) = &mut self.call else { return false };
@@ -282,12 +283,10 @@ impl Scanner {
         }
     }
 
-    /// Reads text, or what is held, up to the next change of what may be read; `false` if
-    /// more is needed.
+    /// Reads text, or a held fence, until it changes how far may be read; returns `false` if more text is needed.
     ///
-    /// Held fences may hold as much as one call. That limit is a fixed offset,
-    /// too: everything is read up to there first, however the text was cut, and
-    /// if a byte follows while they are undecided, they are examples.
+    /// Held fences may contain as many bytes as one call. That limit is a fixed offset, too: everything is read up to
+    /// there first, however the text was cut, and if a byte follows while they are undecided, they are examples.
     #[inline(never)] // What is read in a call needs none of its registers.
     fn read(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
         let Some(held_from) = self.emitter.fence_held_from() else { return self.text(window, sink) };
@@ -316,7 +315,7 @@ impl Scanner {
         true
     }
 
-    /// Goes on after a step in the open call; `false` if more is needed.
+    /// Handles the result of a step in the open call; returns `false` if more text is needed.
     #[inline]
     fn stepped(&mut self, step: Step, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
         match step {
@@ -328,8 +327,7 @@ impl Scanner {
         true
     }
 
-    /// Gives the open call back as text: its bytes are text, and what follows
-    /// `at` is read as ever.
+    /// Turns the open call back into text up to `at`, after which scanning continues as usual.
     fn give_back(&mut self, at: u64, why: NotACallReason, window: &Window<'_>, sink: &mut Sink<'_>) {
         let Some(call) = self.call.take() else { return };
         let is_unread = matches!(
@@ -356,7 +354,7 @@ impl Scanner {
         }
     }
 
-    /// Keeps what is no call, if somebody asked for it.
+    /// Adds a rejected candidate to the list, if the caller asked for it, unless it is there already.
     fn note(&mut self, dialect: Dialect, span: Range<u64>, reason: NotACallReason) {
         let Some(list) = &mut self.not_calls else { return };
         let note = NotACall { dialect, span, reason };
@@ -366,13 +364,13 @@ impl Scanner {
         }
     }
 
-    /// The same of what is known to be none at its first `length` bytes, here.
+    /// Adds a rejected candidate, known by `length` bytes that follow the current offset and `indent`, to the list.
     fn note_here(&mut self, dialect: Dialect, indent: usize, length: usize, reason: NotACallReason) {
         let start = self.at + indent as u64;
         self.note(dialect, start..start + length as u64, reason);
     }
 
-    /// The same of an opener that `text` begins with, if it does.
+    /// Adds the opener with which `text` begins, if there is one, to the list of rejected candidates.
     fn note_mark(&mut self, text: &str, reason: NotACallReason) {
         if self.not_calls.is_none() {
             return;
@@ -382,7 +380,7 @@ impl Scanner {
         }
     }
 
-    /// Ends what is open: nothing follows in this channel.
+    /// Ends the open call, fence, run and group: no more text follows in this channel.
     pub(crate) fn close(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
         let in_group = self.group.is_some_and(|group| group.is_open);
         if let Some(call) = &mut self.call {
@@ -404,13 +402,13 @@ impl Scanner {
         self.group = None;
     }
 
-    /// The stream ends, for this reason: what a stop string took does not follow.
+    /// Notes why the stream ends: with `Stop`, one of the stop strings may have taken text that was due.
     pub(crate) fn ends_by(&mut self, reason: &FinishReason) {
         let stop = if *reason == FinishReason::Stop { std::mem::take(&mut self.stop) } else { Vec::new() };
         (self.emitter.ended_normally, self.emitter.stop) = (reason.is_normal(), stop);
     }
 
-    /// The stream is over and everything was closed.
+    /// Emits the final events, after the stream has ended and everything was closed.
     pub(crate) fn finish(&mut self, sink: &mut Sink<'_>) {
         // Where the message is over in reasoning, what is in it may be text of a call before it, as the mark that
         // opened it (`mixed/closer_in_reasoning_that_never_ends`).
@@ -420,7 +418,7 @@ impl Scanner {
         self.emitter.finish(self.reasoning.is_unclosed(), sink);
     }
 
-    /// Ends the open call at `at`; `false` if what follows it must be known first.
+    /// Ends the open call at `at`; returns `false` if the text after it must be known first.
     fn call_ended(&mut self, at: u64, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
         match self.closed_after(at, window) {
             Err(Undecided) => {
@@ -440,7 +438,7 @@ impl Scanner {
         true
     }
 
-    /// Ends what is open; where it was cut off, at the window's end.
+    /// Ends the open call with the step `ending`; if the call was cut off, at the window's end.
     fn end_call(&mut self, ending: Step, window: &Window<'_>, sink: &mut Sink<'_>) {
         let Some(call) = self.call.take() else { return };
         let is_text = matches!(ending, Step::Text(..));
@@ -471,7 +469,7 @@ impl Scanner {
         self.line_start = self.fence.is_some() || ended_by_line;
     }
 
-    /// Scans text; `true` if a call or a held fence was opened, `false` if more is needed.
+    /// Scans text; returns `true` if a call or a held fence was opened, `false` if more text is needed.
     fn text(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> bool {
         // Past the limit on calls a list that is open is read to its end (`limits/one_array_past`).
         if self.emitter.budget.openings == 0 {
@@ -492,7 +490,7 @@ impl Scanner {
         }
     }
 
-    /// Returns what is next: in a run or a group of calls, at a line's start, in plain text, at a mark.
+    /// Recognises what is next: in a run or a group of calls, at a line's start, in plain text, or at a delimiter.
     #[inline(always)] // With each chunk that is read here.
     fn next(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         if let Some(run) = self.run {
@@ -522,7 +520,8 @@ impl Scanner {
         self.mark(window, sink)
     }
 
-    /// Goes on to where something may begin: `Text` at a mark.
+    /// Advances past plain text, to where a delimiter may begin: `Taken` at a line's start or after a block's closer,
+    /// `No` at any other delimiter.
     #[inline(always)] // With each chunk that is read here.
     fn plain(&mut self, window: &Window<'_>) -> Match<Recognised> {
         let rest = window.from(self.at);
@@ -567,7 +566,8 @@ impl Scanner {
         if self.line_start { Ok(Recognised::Taken) } else { Err(No) }
     }
 
-    /// Returns the position where the closer of the open reasoning may begin, if the lexicon does not find it.
+    /// Returns the offset in `text` at which the closer of the open reasoning may begin, if the lexicon does not find
+    /// that closer.
     fn odd_closer(&self, text: &str) -> Option<usize> {
         text.find(self.reasoning.odd_closer()?.chars().next()?)
     }

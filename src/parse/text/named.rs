@@ -9,7 +9,7 @@ use crate::parse::marks::head::{begins_token, group_close};
 use crate::parse::shape::named::call_of;
 
 impl Scanner {
-    /// Takes what opens a group of calls, `length` bytes.
+    /// Consumes the opener of a group of calls, `length` bytes.
     pub(super) fn open_group(
         &mut self,
         named: usize,
@@ -24,7 +24,7 @@ impl Scanner {
         self.take_syntax(length, window, sink)
     }
 
-    /// Takes what closes a group of calls, `length` bytes.
+    /// Consumes the closer of a group of calls, `length` bytes.
     pub(super) fn close_group(
         &mut self,
         named: usize,
@@ -42,7 +42,7 @@ impl Scanner {
         self.wrapper(length, MarkerKind::Wrapper, window, sink)
     }
 
-    /// Goes on after syntax of a run or a group, from `start` on.
+    /// Updates the state after syntax of a run or a group, which reaches from `start` to the current offset.
     pub(super) fn after_outer_syntax(&mut self, start: u64, window: &Window<'_>) {
         self.context.after(window, start, self.at);
         self.outer.end = self.at;
@@ -52,8 +52,8 @@ impl Scanner {
         }
     }
 
-    /// Bytes of what belongs to the open call's run or group at the start of `text`, which
-    /// is right after the call.
+    /// Returns the length of the text at the start of `text`, right after the open call, that belongs to the call's run
+    /// or group: its closers, and the white space before them.
     pub(super) fn after_syntax(&self, text: &str, more: bool) -> Match<usize> {
         let dialect = self.call.as_ref().map(|call| call.dialect);
         let groups = self.tables.named.iter().filter(|known| Some(known.dialect) == dialect);
@@ -78,7 +78,7 @@ impl Scanner {
         }
     }
 
-    /// A call of a dialect ended: what closes its group may follow.
+    /// Notes that a call of `dialect` ended: the closer of its group may follow.
     pub(super) fn after_call(&mut self, dialect: crate::dialect::Dialect) {
         let named =
             self.tables.named.iter().position(|known| known.dialect == dialect && !known.named.groups.is_empty());
@@ -89,8 +89,8 @@ impl Scanner {
         }
     }
 
-    /// Right after a call or a group's opener: the group's closer, the next
-    /// call, or something else. In a group, white space before them is syntax.
+    /// Recognises the group's closer right after a call or a group's opener, and white space before the group's next
+    /// call, which is syntax.
     pub(super) fn around_calls(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Some(group) = self.group.filter(|group| group.is_near) else { return Err(No) };
         let (text, more) = window.candidate(self.at, self.tables.hold);

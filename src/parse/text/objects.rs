@@ -10,7 +10,7 @@ use crate::parse::shape::run::{Following, ObjectRun, Prefix};
 use crate::parse::tables::Marked;
 
 impl Scanner {
-    /// The run that a marker of `marked` begins.
+    /// Creates the run of objects that the marker of `marked` begins.
     pub(super) fn run_of(&self, marked: Marked, prefix: Prefix) -> ObjectRun {
         ObjectRun {
             marked,
@@ -21,7 +21,7 @@ impl Scanner {
         }
     }
 
-    /// Opens the first object of a run, or a further one, and emits what leads to it.
+    /// Opens the first or a further object of a run, and emits the syntax before it.
     pub(super) fn open_object(
         &mut self,
         run: ObjectRun,
@@ -51,7 +51,7 @@ impl Scanner {
         self.open(self.call_of(run.marked.dialect, Box::new(object)), window, sink)
     }
 
-    /// After an object: a further one, what is between them, or something else.
+    /// Recognises a further object after one of a run, or the syntax between and after them.
     pub(super) fn between_objects(
         &mut self,
         run: ObjectRun,
@@ -109,7 +109,7 @@ impl Scanner {
         Ok(self.wrapper(space + length, kind, window, sink))
     }
 
-    /// Emits syntax of a run or a group.
+    /// Emits `length` bytes of syntax of a run or a group.
     pub(super) fn wrapper(
         &mut self,
         length: usize,
@@ -125,8 +125,8 @@ impl Scanner {
         Recognised::Taken
     }
 
-    /// Something else follows the run. Their fence, if it was not closed,
-    /// goes on around it, unless a marker line or the reasoning's end comes.
+    /// Ends a run that other text follows. The fence of its objects, if it was not closed, stays open around that text,
+    /// unless a marker line or the end of the reasoning follows.
     fn end_objects(&mut self, run: ObjectRun, text: &str, more: bool) -> Match<Recognised> {
         if let Some(fence) = run.fence {
             match (run.marked.call_line(text, more), think_close(text, more)) {

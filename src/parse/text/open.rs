@@ -28,47 +28,47 @@ use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::emit::verdict::{unwrap_element, verdict};
 use crate::parse::tables::Tables;
 
-/// Why a call is truncated.
+/// Message for a truncated call.
 const CUT: &str = "the output ended inside the call";
 
-/// An open call.
+/// An open call, whatever its shape.
 #[derive(Debug)]
 pub(crate) struct OpenCall {
     pub(super) dialect: Dialect,
     pub(super) start: u64,
     pub(super) shape: Box<dyn CallShape>,
-    /// No marker announces it, but words of its own may: it may yet be text.
+    /// `true` if no marker announces the call, though words of its own may: it may yet be text.
     pub(super) is_markerless: bool,
-    /// It follows a group's opener or a marker, and what quotes that quotes it.
+    /// `true` if the call follows a group's opener or a marker, and is quoted if that is.
     pub(super) in_outer: bool,
-    /// The marks that are open before it, which may be closed after it.
+    /// Marks that are open before the call, and may be closed after it.
     pub(super) marks: Marks,
-    /// It is over here, and what follows decides whether it is quoted.
+    /// Offset at which the call is over, while the text after it must decide whether it is quoted.
     pub(super) ended_at: Option<u64>,
-    /// The run of backticks that it is right after ends it, on its first line.
+    /// Code span around the call: the run of backticks that closes it on the call's first line ends the call.
     pub(super) span: Option<OpenSpan>,
     think_ends: bool,
-    /// The position where it is, as far as its opener tells.
+    /// Placement of the call, as far as its opener shows it.
     pub(super) at: Placement,
-    /// A call that ends before this offset or at it is as if there were no limit.
+    /// Offset of the limit on the call's bytes: a call that ends before it or at it is within the limit.
     limit_offset: u64,
     /// The call's text up to the limit, once it is over the limit.
     pub(super) head: Option<String>,
-    /// The calls so far, if nothing announces them.
+    /// The calls of the series so far, if no marker announces them.
     series: Vec<SeriesPart>,
 }
 
-/// A code span that a call is in.
+/// A code span that contains a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OpenSpan {
-    /// Length of the run of backticks that closes it.
+    /// Number of backticks in the run that closes the span.
     run: usize,
-    /// The position where it is looked for.
+    /// Offset from which the closing run is searched for.
     cursor: u64,
 }
 
 impl OpenCall {
-    /// A call that may hold `call_bytes`.
+    /// Creates a call that may have at most `call_bytes` bytes.
     pub(crate) fn new(dialect: Dialect, start: u64, shape: Box<dyn CallShape>, call_bytes: usize) -> Self {
         let limit_offset = start.saturating_add(call_bytes as u64);
         OpenCall {
@@ -105,7 +105,7 @@ impl OpenCall {
         self.at = Placement { begins_line, is_bare, doubt, prose: emitter.region.prose, ..at };
     }
 
-    /// The first byte that the call still needs.
+    /// Returns the offset of the first byte that the call still needs.
     pub(crate) fn keep_from(&self) -> u64 {
         match self.ended_at {
             Some(end) if self.head.is_some() => end,
@@ -114,8 +114,8 @@ impl OpenCall {
         }
     }
 
-    /// Returns the position where the code span that it is in may end: nothing is read after it. Whether it
-    /// does end there.
+    /// Returns the offset at which the code span around the call may end, after which nothing is read, and `true` if it
+    /// does end there; `None` if it does not end in the window.
     #[inline]
     pub(super) fn span_end(&mut self, window: &Window<'_>) -> Option<(u64, bool)> {
         let span = self.span?;
@@ -145,7 +145,8 @@ impl OpenCall {
         }
     }
 
-    /// Returns the position where the call is in a value that is emitted as it comes, all up to `at`.
+    /// Returns the state of the value that is being read, if it is emitted as it arrives and was emitted up to `at`;
+    /// else `None`.
     pub(crate) fn fast_value(&mut self, at: u64, index: u32, reasoning_channel: bool) -> Option<FastValue> {
         // Past the limit, after its end and in a code span each chunk decides something.
         if self.head.is_some() || self.ended_at.is_some() || self.span.is_some() {
@@ -155,7 +156,7 @@ impl OpenCall {
         Some(FastValue { at, limit_offset: self.limit_offset, index, kind, reasoning_channel })
     }
 
-    /// Reads on, to the end of the window or of the call.
+    /// Reads the call to the end of the window or of the call, and returns the last step.
     pub(crate) fn advance(
         &mut self,
         tables: &Tables,
@@ -192,7 +193,7 @@ impl OpenCall {
         }
     }
 
-    /// Asks the shape until it needs more or is over.
+    /// Steps the shape until it needs more text or is over.
     fn steps(&mut self, tables: &Tables, window: &Window<'_>, emitter: &mut Emitter, sink: &mut Sink<'_>) -> Step {
         let head = self.head.as_deref().map(|text| Window { text, base: self.start, more: false });
         let (think_ends, series) = (self.think_ends, &mut self.series);
@@ -207,7 +208,8 @@ impl OpenCall {
         }
     }
 
-    /// Emits a series of calls that ends at `end`. After calls that are final there, the further ones are text.
+    /// Emits a series of calls that ends at `end`, and returns `end`. If calls were final there, those read after them
+    /// are text.
     fn emit_series(
         mut self,
         end: u64,
@@ -255,14 +257,14 @@ impl OpenCall {
         end
     }
 
-    /// Up to where a call without a marker that is over the limit is text: its
-    /// first character at least.
+    /// Returns the offset up to which a call without a marker that is over the limit is text: after its first character
+    /// at least.
     fn over_limit(&self, window: &Window<'_>) -> u64 {
         let first = window.from(self.start).chars().next().map_or(0, char::len_utf8);
         window.until(self.limit_offset).end().max(self.start + first as u64)
     }
 
-    /// Tells what the call is if the stream ends with the window.
+    /// Returns the last step of the call if the stream ends with the window.
     pub(crate) fn ending(&mut self, in_group: bool, window: &Window<'_>, tables: &Tables, emitter: &Emitter) -> Step {
         if let Some(end) = self.ended_at {
             return Step::End(end);
@@ -276,7 +278,7 @@ impl OpenCall {
         self.shape.ending(window, tables)
     }
 
-    /// Why a call is none that the end of the stream, or of the reasoning, left open.
+    /// Returns the fault of a call that the end of the stream, or of the reasoning, left open.
     fn cut_off(&self, window: &Window<'_>, tables: &Tables, emitter: &Emitter) -> Fault {
         if self.head.is_some() {
             return Fault::truncated(CUT);
@@ -298,7 +300,7 @@ impl OpenCall {
         }
     }
 
-    /// Ends the call; yields where.
+    /// Ends the call with the step `ending`, and emits its result; returns the offset at which it ends.
     pub(crate) fn end(
         self,
         ending: Step,

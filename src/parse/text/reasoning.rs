@@ -11,7 +11,7 @@ use crate::parse::marks::fence::think_close;
 use crate::parse::marks::turn::TextTurn;
 
 impl Scanner {
-    /// A think tag, or its mention.
+    /// Recognises a think tag; a mention of one is text.
     pub(super) fn think(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         let open =
@@ -30,7 +30,8 @@ impl Scanner {
         self.take_mark(close.is_some(), length, window, sink)
     }
 
-    /// Another mark around reasoning. All that begins with neither bracket is one, or text.
+    /// Recognises a delimiter of reasoning other than a think tag. Text that begins with neither `<` nor `[` is a
+    /// closer of reasoning, or plain text.
     pub(super) fn reasoning_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         let is_other = if text.starts_with(['<', '[']) { Err(No) } else { Ok(Recognised::Text) };
@@ -50,8 +51,8 @@ impl Scanner {
         self.take_mark(close, length, window, sink)
     }
 
-    /// At a `<` or a `[`: a mark that opens the reasoning, or the one that closes it. Whether
-    /// it closes, and its length.
+    /// Matches a delimiter that opens the reasoning, or the one that closes it, at the start of `text`. Returns it,
+    /// `true` if it closes, and its length.
     fn reasoning_mark(
         &self,
         text: &str,
@@ -86,7 +87,7 @@ impl Scanner {
         first_of(marks.map(|mark| mark_open(mark, text, more).map(|length| (*mark, false, length))))
     }
 
-    /// At a line's start: a mark that begins only there.
+    /// Recognises a delimiter of reasoning that begins only at a line's start.
     pub(super) fn reasoning_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { indent, text, more, window, .. } = line;
         if indent > 0 || self.reasoning.mark.is_some() || !self.reads_marks() {
@@ -102,7 +103,7 @@ impl Scanner {
         self.reasoning.reads_blocks() && self.fence.is_none()
     }
 
-    /// Notes that a block begins with this mark, unless it closes one.
+    /// Notes that a block of reasoning begins with `mark`, unless `close` says that the mark closes one.
     fn opens_block(&mut self, mark: &'static ReasoningMark, close: bool) {
         if !close {
             // What a chat template may have opened a think tag closes all the same.
@@ -124,14 +125,14 @@ impl Scanner {
         Ok(Recognised::Taken)
     }
 
-    /// Goes over to the reasoning with a mark up to `at`.
+    /// Emits the opening delimiter of reasoning up to the current offset, and changes to the reasoning.
     pub(super) fn enter_reasoning(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
         self.begin_reasoning();
         self.reasoning.is_told = true;
         self.emitter.think(MarkerKind::ThinkOpen, Region::Reasoning, window, self.at, sink);
     }
 
-    /// The reasoning begins: what a token says in it holds in it alone.
+    /// Saves the turn in which the reasoning begins: the effect of tokens in the reasoning ends with it.
     pub(super) fn begin_reasoning(&mut self) {
         if self.emitter.region.kind == Region::Content {
             self.emitter.region.passes_end();
@@ -139,7 +140,8 @@ impl Scanner {
         }
     }
 
-    /// Goes over to the answer with a mark up to `at`, unless a separate field says what is reasoning.
+    /// Emits the closing delimiter of reasoning up to the current offset, and changes to the answer, unless the text is
+    /// from a separate reasoning field.
     pub(super) fn leave_reasoning(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
         let in_answer = self.emitter.region.kind == Region::Content;
         // After a closed block or a reasoning field a further closer says nothing of what
@@ -158,13 +160,14 @@ impl Scanner {
         }
     }
 
-    /// The reasoning is over. `untold`: no mark said that it began.
+    /// Ends the reasoning, and restores the turn before it. `untold`: no delimiter showed that it began, so that its
+    /// turn remains.
     pub(super) fn end_reasoning(&mut self, untold: bool) {
         let before = self.leave_blocks();
         self.emitter.region.turn = if untold { self.emitter.region.turn.after_reasoning() } else { before };
     }
 
-    /// No block is open any more; yields whose turn it was before them.
+    /// Closes all blocks of reasoning; returns the turn before them.
     pub(super) fn leave_blocks(&mut self) -> TextTurn {
         self.context.leave_region();
         self.channels.in_analysis = false;
@@ -173,8 +176,8 @@ impl Scanner {
     }
 }
 
-/// Checks whether `text` begins with what opens a mark; yields its length with its label and the line
-/// break after that (`reasoning/gemma_label`, `reasoning/gemma_no_label`).
+/// Matches the opener of `mark` at the start of `text`; returns its length with its label and the line break after that
+/// (`reasoning/gemma_label`, `reasoning/gemma_no_label`).
 fn mark_open(mark: &ReasoningMark, text: &str, more: bool) -> Match<usize> {
     begins(text, mark.open, more)?;
     let length = mark.open.len();

@@ -4,21 +4,21 @@ use crate::dialect::ReasoningMark;
 use crate::message::ReasoningMode;
 use crate::parse::marks::turn::TextTurn;
 
-/// The state of the reasoning, and what said so.
+/// State of the reasoning, and the delimiters that determine it.
 #[derive(Debug, Default)]
 pub(super) struct Reasoning {
     mode: ReasoningMode,
-    /// The text comes from a separate field.
+    /// `true` if the text comes from a separate reasoning field.
     pub(super) is_field: bool,
-    /// A tag, a mark or a field occurred, which separates the reasoning.
+    /// `true` if a tag, a mark or a field that separates the reasoning occurred.
     pub(super) is_told: bool,
-    /// The mark that opened it, if that is not a think tag.
+    /// Mark that opened the reasoning; `None` if that is a think tag, or no block is open.
     pub(super) mark: Option<&'static ReasoningMark>,
     /// `true` if no tag, mark or field separated reasoning before `mark`.
     pub(super) is_first_block: bool,
-    /// A think tag closes what that mark opened, too.
+    /// `true` if a closing think tag closes the block of `mark`, too.
     pub(super) think_closes: bool,
-    /// Whose turn it was where the reasoning began.
+    /// Turn in which the reasoning began.
     pub(super) turn_before: TextTurn,
 }
 
@@ -39,37 +39,40 @@ impl Reasoning {
         self.is_read() || self.is_field
     }
 
-    /// Returns `true` if a think tag counts in what is open.
+    /// Returns `true` if think tags count at the current offset: not in a block of another mark, unless they close it.
     #[inline]
     pub(super) fn takes_think_tags(&self) -> bool {
         self.reads_think_tags() && (self.mark.is_none() || self.think_closes)
     }
 
-    /// Returns `true` if marks in the text tell of reasoning.
+    /// Returns `true` if marks in the text may open or close reasoning: reasoning is separated, and the text is no
+    /// reasoning field.
     #[inline]
     pub(super) fn reads_blocks(&self) -> bool {
         self.is_read() && !self.is_field
     }
 
-    /// Returns `true` if headers of channels do.
+    /// Returns `true` if headers of channels may open or close reasoning: marks may, and no block of one is open.
     #[inline]
     pub(super) fn reads_channels(&self) -> bool {
         self.reads_blocks() && self.mark.is_none()
     }
 
-    /// The closer of the open block, if no trigger tells of it.
+    /// Returns the closer of the open block of reasoning, if it begins with neither `<` nor `[` and the lexicon does
+    /// not find it.
     #[inline]
     pub(super) fn odd_closer(&self) -> Option<&'static str> {
         self.mark.map(|mark| mark.close).filter(|close| !ReasoningMark::is_marker(close))
     }
 
-    /// Returns `true` if the message is over in its first block, which may have been anything.
+    /// Returns `true` if the message ends in its first block of reasoning, which nothing closed, so that it may be an
+    /// answer.
     #[inline]
     pub(super) fn is_unclosed(&self) -> bool {
         self.mark.is_some() && self.is_first_block && !self.is_field
     }
 
-    /// Goes over to the field, or from it to the text.
+    /// Changes to the separate reasoning field, or from it to the text.
     #[inline]
     pub(super) fn goes_to_field(&mut self, is_field: bool) {
         self.is_told |= is_field;
@@ -81,27 +84,27 @@ impl Reasoning {
     }
 }
 
-/// Which of Harmony's channels the text is in.
+/// State of Harmony's channels in the text.
 #[derive(Debug, Default)]
 pub(super) struct Channels {
-    /// A header of one came.
+    /// `true` if the header of a channel occurred.
     pub(super) are_seen: bool,
-    /// The channel of answers is open: what no marker announces is content.
+    /// `true` if the channel of answers is open, in which text that no marker announces is content.
     pub(super) in_final: bool,
-    /// The reasoning is the channel of a header.
+    /// `true` if the header of a channel opened the reasoning.
     pub(super) in_analysis: bool,
 }
 
-/// The state of a group of calls, whose tags or tokens may be after a call, and between the group's opener and its
-/// closer.
+/// State of a group of calls: between its opener and its closer, or after a call that a tag or token of a group may
+/// follow.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallGroup {
     /// Index of the dialect in [`Tables::named`](crate::parse::tables::Tables::named).
     pub(super) named: usize,
-    /// The group's opener came, and its closer did not yet.
+    /// `true` if the group's opener came, and its closer did not yet.
     pub(super) is_open: bool,
-    /// Values in it are directly beside their tags.
+    /// `true` if values in the group are directly beside their tags.
     pub(super) glued: bool,
-    /// Only white space came since the call or the opener.
+    /// `true` if only white space has followed the call or the opener.
     pub(super) is_near: bool,
 }

@@ -19,22 +19,22 @@ use crate::parse::shape::OPENERS;
 use crate::parse::shape::run::marker_prefix;
 use crate::parse::tables::Tables;
 
-/// A position where something may begin: at a mark, or at a line's start.
+/// A position where a delimiter may begin, at a `<` or a `[` or at a line's start, and the text there.
 #[derive(Clone, Copy)]
 pub(super) struct Here<'w> {
-    /// Bytes of the white space before it, at a line's start.
+    /// Number of bytes of white space before the position, at a line's start.
     pub(super) indent: usize,
     pub(super) text: &'w str,
     /// `true` if the text may still grow.
     pub(super) more: bool,
-    /// The kinds of what may begin here by its bytes.
+    /// Kinds of the delimiters that may begin at this position, by its bytes.
     pub(super) kinds: Kinds,
     pub(super) window: &'w Window<'w>,
 }
 
 impl Scanner {
-    /// An opener whose gate opens. Of several that begin alike the first shape's counts,
-    /// so that no later one is taken too soon.
+    /// Matches an opener of calls, with the text that must follow it, at the start of `text`. Of several that begin
+    /// alike the first shape's counts, so that no later one is chosen too soon.
     pub(super) fn opener(&self, text: &str, more: bool) -> Match<(&'static dyn Opens, Opening)> {
         if self.emitter.budget.is_spent() {
             return Err(No);
@@ -48,8 +48,8 @@ impl Scanner {
         first_said(shapes.map(|shape| shape.opener(&self.tables, text, more).map(|opening| (*shape, opening))))
     }
 
-    /// At a `<` or a `[`, or where reasoning may be closed: what the first recogniser says that
-    /// knows the text.
+    /// Runs the recognisers at a `<` or a `[`, or where reasoning may be closed; returns the result of the first one
+    /// that matches.
     pub(super) fn mark(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let (text, more) = window.candidate(self.at, self.tables.hold);
         if text.len() == 1 {
@@ -82,8 +82,8 @@ impl Scanner {
         )
     }
 
-    /// Recognises closers of calls that close nothing here, and the open group's closer. A backslash is how a
-    /// bracket is written that opens nothing (`tool_calls/escaped`).
+    /// Recognises closers of calls that have nothing to close here, and the open group's closer. A `[` after a
+    /// backslash is text, as it is escaped (`tool_calls/escaped`).
     fn any_closer(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         self.closer(text, more, window, sink).decided()?;
@@ -98,7 +98,7 @@ impl Scanner {
         Ok(self.close_group(open.named, length, window, sink))
     }
 
-    /// An opener of calls whose gate opens.
+    /// Recognises an opener of calls with the text that must follow it, and opens the call or the group.
     fn call_opener(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         let (shape, opening) = self.opener(text, more)?;
@@ -131,7 +131,8 @@ impl Scanner {
         }
     }
 
-    /// At a `<` or a `[`: what closes a damaged call, or one before, and closes nothing here.
+    /// Recognises the closer of a damaged call, or of an earlier one, that has nothing to close here, at a `<` or a
+    /// `[`.
     fn closer(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<()> {
         if self.closer_at == self.at {
             return Err(No);
@@ -147,7 +148,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// Notes an opener of a known dialect that something else follows.
+    /// Adds an opener of a known dialect, with text after it that belongs to no call, to the rejected candidates.
     fn failed_opener(&mut self, Here { text, window, .. }: Here<'_>, _: &mut Sink<'_>) -> Match<Recognised> {
         if text.starts_with('<') && self.not_calls.is_some() && !self.emitter.budget.is_spent() {
             self.context.read(window, self.at);
@@ -159,8 +160,8 @@ impl Scanner {
         Err(No)
     }
 
-    /// At an opener with a known tool's name after which no arguments begin: what follows may be
-    /// what was to be the arguments.
+    /// Recognises an opener with a known tool's name after which no arguments begin: the text that follows may be what
+    /// was to be the arguments.
     fn broken_head(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         let (dialect, call, length) = named_head(&self.tables, text).ok_or(No)?;
@@ -180,7 +181,7 @@ impl Scanner {
         Ok(Recognised::Taken)
     }
 
-    /// After the opener of a call whose arguments do not begin.
+    /// Records the damage that the opener of a call without arguments begins.
     pub(super) fn broken_call(&mut self, dialect: Dialect, call: &'static NamedCall) {
         let closer = CallCloser { close: call.close.as_str().into(), brackets: true };
         let index = self.emitter.index();
@@ -188,7 +189,7 @@ impl Scanner {
         self.emitter.region.damage().begins(closer, dialect);
     }
 
-    /// A call of this shape that begins here.
+    /// Creates the open call of this shape that begins at the current offset.
     pub(super) fn call_of(&self, dialect: Dialect, shape: Box<dyn CallShape>) -> OpenCall {
         OpenCall::new(dialect, self.at, shape, self.tables.config.limits.call_bytes)
     }
@@ -235,14 +236,16 @@ impl Scanner {
         Outer { quoted_in: quoted_in.or(marks.direct), marks, begins_line: self.context.begins_line(), end: at }
     }
 
-    /// Returns the surroundings of a call in a group or a run: those of the group or the run, but for its line.
+    /// Returns the surroundings of a call in a group or a run: those of the group or the run, except for the call's own
+    /// line.
     fn in_outer(&mut self, window: &Window<'_>) -> Outer {
         self.context.read(window, self.at);
         let begins_line = self.outer.begins_line || self.context.begins_line();
         Outer { begins_line, ..self.outer }
     }
 
-    /// Checks whether marks that were open before the open call, which ends at `at`, are closed after it.
+    /// Checks whether marks that were open before the open call, which ends at `at`, are closed after it; returns the
+    /// kind of quotation.
     pub(super) fn closed_after(&self, at: u64, window: &Window<'_>) -> Match<QuotedIn> {
         let Some(call) = &self.call else { return Err(No) };
         // Too little is left of a call past the limit on bytes to make it text
@@ -265,7 +268,8 @@ impl Scanner {
         }
     }
 
-    /// Checks whether the text before `after` is only mentioned: marks that are open before it are closed there.
+    /// Checks whether the delimiter between the current offset and `after` is only mentioned: marks that are open
+    /// before it are closed there.
     pub(super) fn is_mention(&mut self, after: &str, more: bool, window: &Window<'_>) -> Match<()> {
         self.context.read(window, self.at);
         let marks = self.context.marks();
@@ -274,7 +278,7 @@ impl Scanner {
             .else_try(|| marks.without_apostrophes().closed_in(after, more, |_| false).map(|_| ()))
     }
 
-    /// At a `<` or a `[`: what closes the block that quotes, or opens one.
+    /// Recognises the closer of the open quoting block, or the opener of one, at a `<` or a `[`.
     fn block_mark(&mut self, here: Here<'_>, _: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         if let Some(block) = self.context.block {
@@ -298,13 +302,14 @@ impl Scanner {
         Ok(Recognised::Taken)
     }
 
-    /// Returns `true` if a call here is in a fence that is known to hold other text.
+    /// Returns `true` if a call at the current offset is in a code fence that is known to contain other text.
     pub(super) fn is_example(&self) -> bool {
         self.fence.is_some() && !self.emitter.waits_for_fence() && !self.emitter.region.only_drafts()
     }
 }
 
-/// The opener of a known tool's call that `text` begins with, and its length.
+/// Returns the dialect, the form and the length of the opener of a known tool's call with which `text` begins; `None`
+/// without one.
 pub(super) fn named_head(tables: &Tables, text: &str) -> Option<(Dialect, &'static NamedCall, usize)> {
     let catalog = tables.catalog()?;
     let calls = tables.named.iter().flat_map(|known| known.named.calls.iter().map(|call| (known.dialect, call)));

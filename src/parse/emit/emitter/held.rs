@@ -9,7 +9,7 @@ use crate::parse::emit::pending::{HeldCall, HeldEvent, Pending, all_or_none, has
 use crate::parse::emit::sink::Sink;
 
 impl Emitter {
-    /// Starts to hold everything from here, a fence that opens, or goes on holding.
+    /// Holds all events from here, where a code fence opens, or continues to hold them.
     pub(crate) fn hold_fence(&mut self) {
         let start = self.reported;
         // Only the first fence of an answer that begins with it, and only where the configuration takes its
@@ -24,7 +24,7 @@ impl Emitter {
         pending.after_unread |= self.region.follows_unread;
     }
 
-    /// The held fence's closing line comes next.
+    /// Notes that the closing line of the held fence comes next.
     pub(crate) fn close_held_fence(&mut self) {
         if let Some(pending) = &mut self.pending {
             pending.in_fence = false;
@@ -33,25 +33,25 @@ impl Emitter {
         }
     }
 
-    /// Returns `true` if calls without a marker wait for a fence's decision: further ones make a
-    /// series with them.
+    /// Returns `true` if calls without a marker wait for the decision about a fence: further ones form a series with
+    /// them.
     pub(crate) fn holds_series(&self) -> bool {
         self.pending.as_ref().is_some_and(|p| p.waits_for_fence && has_members(&p.held))
     }
 
-    /// Returns the position where what is held for a fence's decision began.
+    /// Returns the offset of the first byte that is held for the decision about a fence; `None` if none is.
     pub(crate) fn fence_held_from(&self) -> Option<u64> {
         self.pending.as_ref().filter(|p| p.waits_for_fence).map(|p| p.start)
     }
 
-    /// Holds calls that no marker announces, which come next, until all of them are here.
+    /// Holds the calls without a marker that come next, until their series is complete.
     pub(crate) fn hold_series(&mut self) {
         let start = self.reported;
         self.pending.get_or_insert_with(|| Pending::new(start, false));
     }
 
-    /// Decides about what is held, held fences above all: with other text beside them their calls are examples,
-    /// alone they are calls. `quoted_in`: what quotes them, if anything does.
+    /// Emits the held events. `quoted_in`: the construct that makes the held calls examples, such as a fence with other
+    /// text beside it; without one they are calls.
     pub(crate) fn settle(&mut self, quoted_in: Option<QuotedIn>, window: &Window<'_>, sink: &mut Sink<'_>) {
         let as_quoted = quoted_in.is_some();
         let Some(mut pending) = self.pending.take() else { return };
@@ -109,7 +109,7 @@ impl Emitter {
         }
     }
 
-    /// The held form of the open call, if calls are held.
+    /// Returns the held form of the open call; `None` if events are not held.
     pub(super) fn held_call(&mut self) -> Option<&mut HeldCall> {
         self.pending.as_mut()?.call()
     }

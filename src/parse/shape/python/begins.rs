@@ -9,7 +9,7 @@ use crate::parse::marks::kinds::Kinds;
 use crate::parse::marks::names::KnownNames;
 use crate::parse::tables::Tables;
 
-/// The recogniser of such calls.
+/// Recogniser of calls in Python's syntax.
 pub(crate) struct Calls;
 
 impl Markerless for Calls {
@@ -37,7 +37,7 @@ impl Markerless for Calls {
         Stands::Line
     }
 
-    /// Lists are found wherever their bracket is (`text/bare.rs`).
+    /// Checks for a call at a line's start that is not in a list: lists are found at their bracket (`text/bare.rs`).
     fn ahead(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
         if text.starts_with('[') { Err(No) } else { self.ahead_in_fence(text, tables, more) }
     }
@@ -47,7 +47,7 @@ impl Markerless for Calls {
         form(&tables.names, text, more).map(|_| ())
     }
 
-    /// A line that begins with a tool's name and `()` may be its signature there.
+    /// Checks whether the line is a tool's signature, its name and `()`, in the prompt's list of tools.
     fn is_listed(&self, text: &str, tables: &Tables, more: bool) -> Match<bool> {
         signature(&text[tables.names.called(text, more)?..], more)
     }
@@ -58,7 +58,7 @@ impl Markerless for Calls {
     }
 }
 
-/// The same in Gemma 3's fence.
+/// Recogniser of calls in Python's syntax in Gemma 3's `tool_code` fence.
 pub(crate) struct ToolCode;
 
 impl Markerless for ToolCode {
@@ -90,7 +90,7 @@ fn form(names: &KnownNames, text: &str, more: bool) -> Match<SeriesForm> {
 /// Matches the rest of a tool's signature in the prompt's list of tools, which has no arguments; `text` begins after
 /// the tool's name.
 ///
-/// Returns whether the line after it is indented as a description is there.
+/// Returns `true` if the next line is indented by two spaces, as a tool's description is in that list.
 fn signature(text: &str, more: bool) -> Match<bool> {
     let Some(rest) = text.strip_prefix("()") else {
         return if more && text == "(" { Err(Undecided) } else { Err(No) };
@@ -106,11 +106,11 @@ fn signature(text: &str, more: bool) -> Match<bool> {
     }
 }
 
-/// Longest name of a tool that is looked for after the first call of a list.
+/// Maximum length in bytes of an unknown tool's name in a series after its first call.
 pub(super) const MAX_NAME: usize = 256;
 
-/// Spaces before a call. A line with a deeper indent, or with a tab, is a code block
-/// of Markdown, or the inside of code.
+/// Maximum number of spaces before a call. A line with a deeper indent, or with a tab, is a Markdown code block, or the
+/// inside of code.
 pub(crate) const MAX_INDENT: u64 = 3;
 
 /// Checks whether `text`, which begins with a bracket, begins a list of calls of known tools.
@@ -123,17 +123,18 @@ pub(super) fn list_ahead(names: &KnownNames, text: &str, more: bool) -> Match<Se
     names.called(inner, more).map(|_| SeriesForm::List)
 }
 
-/// Checks whether `text`, which begins with a bracket, begins a list of calls of known tools in quotes. It is text.
+/// Checks whether `text`, which begins with a bracket, begins a list of quoted calls of known tools, which is text and
+/// no list of calls.
 pub(crate) fn quoted_list_ahead(names: &KnownNames, text: &str, more: bool) -> Match<()> {
     let inner = &text[1 + leading_space(&text[1..])..];
     names.called(inner.strip_prefix(['"', '\'']).ok_or(No)?, more).map(|_| ())
 }
 
-/// The namespace that may be before a tool's name in such a fence.
+/// Namespace that may precede a tool's name in Gemma 3's fence.
 const NAMESPACE: &str = "default_api.";
 
-/// Checks whether `text` begins a call of a known tool as it is in Gemma 3's fence, with a namespace or printed;
-/// yields what is before its name.
+/// Matches a call of a known tool at the start of `text` as Gemma 3's fence contains it, with a namespace or printed;
+/// returns its form and the number of bytes before its name.
 pub(super) fn in_tool_code(names: &KnownNames, text: &str, more: bool) -> Match<(SeriesForm, usize)> {
     let print = begins(text, PRINT, more).decided()?.map_or(0, |()| PRINT.len());
     let namespace = begins(&text[print..], NAMESPACE, more).decided()?.map_or(0, |()| NAMESPACE.len());

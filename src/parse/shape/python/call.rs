@@ -10,8 +10,8 @@ use crate::parse::shape::fit::fits;
 use crate::parse::tables::Tables;
 use crate::tools::Tool;
 
-/// Makes a call of what was read. A value without a keyword is the tool's only parameter;
-/// where it has others, nobody can say which is meant.
+/// Makes a call of a tool's name and arguments. A single value without a keyword belongs to the tool's only parameter;
+/// if that is not certain, the error is `NoKeyword`.
 pub(super) fn call_of(
     name: &str,
     arguments: Arguments,
@@ -51,8 +51,8 @@ pub(super) fn call_of(
     })
 }
 
-/// Returns `true` if one dictionary in place of the arguments holds them: `f({"a": 1})`. Not where the
-/// tool's only parameter may be an object itself.
+/// Returns `true` if `keywords`, a dictionary as the only argument, contains the arguments by name: `f({"a": 1})`; not
+/// if the tool's only parameter may be an object itself.
 fn are_keywords(keywords: &Map<String, Value>, tool: &Tool) -> bool {
     let mut parameters = tool.parameters();
     let only = parameters.next().filter(|_| parameters.next().is_none());
@@ -65,7 +65,7 @@ fn are_keywords(keywords: &Map<String, Value>, tool: &Tool) -> bool {
     !only.is_some_and(|only| may_be_object(only.schema)) && fits(tool, keywords)
 }
 
-/// Server and tool that a name stands for.
+/// Returns the server and the tool that `name` refers to, without the suffix `.call`.
 pub(super) fn split_name(name: &str, tables: &Tables) -> (Option<String>, String) {
     tables.split_name(tables.names.method(name).unwrap_or(name))
 }

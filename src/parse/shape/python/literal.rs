@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::event::Repair;
 use crate::json::strict;
 
-/// Returns the value that a word denotes: Python's words and JSON's.
+/// Returns the value of `True`, `False`, `None` or their JSON spellings; `None` for any other word.
 pub(crate) fn word(text: &str) -> Option<Value> {
     match text {
         "True" | "true" => Some(Value::Bool(true)),
@@ -15,8 +15,9 @@ pub(crate) fn word(text: &str) -> Option<Value> {
     }
 }
 
-/// A number: underscores between digits, a sign, a point at either end; of base ten alone, for
-/// a server would be sent other digits than were written. What JSON's reader says of it is in `repairs`.
+/// Returns the value of a number in Python's syntax, with a sign, underscores between digits or a point at either end;
+/// `None` for other text, and for bases other than ten, since a server would be sent other digits than were written. A
+/// loss of precision is noted in `repairs`.
 pub(crate) fn number(text: &str, repairs: &mut Vec<Repair>) -> Option<Value> {
     let (sign, digits) = match text.as_bytes().first()? {
         b'-' => ("-", &text[1..]),
@@ -43,7 +44,7 @@ pub(crate) fn number(text: &str, repairs: &mut Vec<Repair>) -> Option<Value> {
     Some(value)
 }
 
-/// The digits without underscores, which may only be between two digits.
+/// Returns the digits without underscores; `None` if an underscore is not between two digits.
 fn without_underscores(digits: &str) -> Option<String> {
     let bytes = digits.as_bytes();
     let stands = |i: usize| {
@@ -55,8 +56,8 @@ fn without_underscores(digits: &str) -> Option<String> {
     all.then(|| digits.replace('_', ""))
 }
 
-/// Returns the text that a string denotes, given without its quotes; `None` where Python would refuse it or where it is
-/// no text.
+/// Returns the text of a Python string, given without its quotes; `None` if an escape is invalid or unsupported. `raw`:
+/// a backslash begins no escape.
 pub(crate) fn string(text: &str, raw: bool) -> Option<String> {
     // Python reads each line break of its source as one character.
     let text = if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n") } else { text.to_owned() };
@@ -73,7 +74,8 @@ pub(crate) fn string(text: &str, raw: bool) -> Option<String> {
     Some(out)
 }
 
-/// Reads the text after a backslash into `out`; returns the rest.
+/// Appends the character of an escape, of which `text` follows the backslash, to `out`; returns the rest of the text,
+/// or `None` if the escape is invalid or unsupported.
 fn escape<'t>(text: &'t str, out: &mut String) -> Option<&'t str> {
     let kind = text.chars().next()?;
     let rest = &text[kind.len_utf8()..];
@@ -107,8 +109,9 @@ fn escape<'t>(text: &'t str, out: &mut String) -> Option<&'t str> {
     Some(rest)
 }
 
-/// Reads the hexadecimal digits of an escape. A pair of surrogates, as JSON
-/// writes it, is one character.
+/// Appends the character of an escape with `digits` hexadecimal digits, at the start of `text`, to `out`; a pair of
+/// `\u` surrogates, as JSON writes it, is one character. Returns the rest of the text, or `None` if the escape is
+/// invalid.
 fn hex<'t>(text: &'t str, digits: usize, out: &mut String) -> Option<&'t str> {
     let unit = |text: &str| -> Option<u32> {
         let found = text.get(..digits).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()))?;

@@ -32,7 +32,8 @@ use reader::ArgumentsReader;
 use state::{Python, SeriesForm, SeriesState};
 
 impl Python {
-    /// In a list and outside calls, at something that is not white space.
+    /// Reads the next token outside a call's parentheses, which is not white space: a name, a bracket, a separator or a
+    /// comment.
     fn next_token(&mut self, rest: &str, out: &mut CallOut<'_, '_>, window: &Window<'_>) -> Step {
         let Some(byte) = rest.bytes().next() else { return Step::More };
         match (&self.state, byte) {
@@ -129,7 +130,7 @@ impl Python {
         Step::Call(start..end, Box::new(call))
     }
 
-    /// After a list's bracket.
+    /// Decides about a list by `rest`, the text after its closing bracket.
     fn list_ended(&mut self, rest: &str, more: bool) -> Step {
         match begins(rest, "(", more).either(begins(rest, ":", more)) {
             // `[f(a=1)](…)` is a link, `[f(a=1)]: …` what one refers to.
@@ -179,7 +180,8 @@ impl CallShape for Python {
         self.next_token(rest, out, window)
     }
 
-    /// It is certain to be a call once a parameter of the tool was named.
+    /// Returns the last step at the stream's end: an incomplete first call is one only if a parameter of its tool was
+    /// named.
     fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Step {
         let named = match &self.state {
             SeriesState::AfterList if self.series.needs_line && !self.place.at_line_start => {
@@ -204,7 +206,7 @@ impl CallShape for Python {
         }
     }
 
-    /// Text that was cut off after calls is named by the first of them.
+    /// Returns server and tool of the series' first call or, without one, of the open call.
     fn called(&self, tables: &Tables) -> CalledTool {
         self.first.clone().unwrap_or_else(|| {
             let (server, tool) = split_name(&self.name, tables);

@@ -18,12 +18,12 @@ use crate::parse::marks::fence::think_close;
 pub(crate) struct Arguments {
     pub(crate) named: Map<String, Value>,
     pub(crate) positional: Vec<Value>,
-    /// The repairs.
+    /// Repairs that made the arguments readable.
     pub(crate) repairs: Vec<Repair>,
 }
 
 impl Arguments {
-    /// Returns `true` if the value could be put there.
+    /// Stores a value in `slot`; returns `false` if that is not possible, as for a repeated keyword.
     fn put(&mut self, slot: Slot, value: Value) -> bool {
         match (slot, value) {
             (Slot::Keyword(keyword), value) => self.named.insert(keyword, value).is_none(),
@@ -40,25 +40,25 @@ impl Arguments {
     }
 }
 
-/// A bracket that is open.
+/// An open bracket, with the values that were read in it.
 #[derive(Debug)]
 enum Frame {
-    /// The call's own parentheses, and what the value that is read is for.
+    /// The call's own parentheses, with the use of the value that is being read.
     Call(Slot),
     List(Vec<Value>),
-    /// Its items, and whether a comma came: else it is one value in parentheses.
+    /// Parentheses with their items, and `true` if a comma came: without one they enclose a single value.
     Tuple(Vec<Value>, bool),
-    /// Its members, and the key whose value is read.
+    /// A dictionary with its members, and the key whose value is being read.
     Dict(Map<String, Value>, Option<String>),
 }
 
-/// The use of a value in a call's parentheses.
+/// Use of a value among a call's arguments.
 #[derive(Debug, PartialEq, Eq)]
 enum Slot {
-    /// A place in order.
+    /// A positional argument.
     Place,
     Keyword(String),
-    /// Keywords and values, after `**`.
+    /// A dictionary of keyword arguments, after `**`.
     Keywords,
 }
 
@@ -67,43 +67,43 @@ enum ReaderState {
     /// Before a value, a key or a closing bracket.
     #[default]
     Value,
-    /// Before a value.
+    /// Before a value, which must follow.
     NeedValue,
-    /// In a word or a number, from here.
+    /// In a word or a number that begins at this offset.
     Token(u64),
-    /// After a word that may be a keyword, from here to there.
+    /// After a word that may be a keyword, with the offsets of its start and end.
     Word(u64, u64),
-    /// After the first of two stars, and after the second.
+    /// After the first of two stars; `Stars` is after the second.
     Star,
     Stars,
-    /// At a string's quotes.
+    /// Before a string's opening quotes.
     Quote {
         raw: bool,
     },
     Text(Quoted),
     AfterValue,
-    /// After a dictionary's key.
+    /// After a dictionary's key, before the colon.
     Colon,
 }
 
-/// Reads a call's arguments; see the module.
+/// Incremental reader of a call's arguments in Python's syntax.
 #[derive(Debug, Default)]
 pub(crate) struct ArgumentsReader {
     pub(crate) cursor: u64,
     state: ReaderState,
     frames: Vec<Frame>,
     pub(crate) arguments: Arguments,
-    /// An apostrophe was in the string that is read.
+    /// `true` if the string that is being read contains an apostrophe in place of its closing quote.
     apostrophe: bool,
-    /// In a comment, which ends with its line (`python/comments_in_a_call`).
+    /// `true` inside a comment, which ends with its line (`python/comments_in_a_call`).
     in_comment: bool,
-    /// A line break ends no string.
+    /// `true` if a line break ends no string.
     lines: bool,
     max_depth: usize,
 }
 
 impl ArgumentsReader {
-    /// A reader after the call's opening parenthesis. `lines`: a line break ends no string.
+    /// Creates a reader at offset `at`, after the call's opening parenthesis. `lines`: a line break ends no string.
     pub(crate) fn new(at: u64, max_depth: usize, lines: bool) -> Self {
         ArgumentsReader {
             cursor: at,
@@ -114,7 +114,7 @@ impl ArgumentsReader {
         }
     }
 
-    /// The keyword that was read first, if one was.
+    /// Returns the first keyword of the arguments; `None` if none was read.
     pub(crate) fn first_keyword(&self) -> Option<&str> {
         let open = match self.frames.first() {
             Some(Frame::Call(Slot::Keyword(keyword))) => Some(keyword.as_str()),
@@ -123,13 +123,13 @@ impl ArgumentsReader {
         self.arguments.named.keys().next().map(String::as_str).or(open)
     }
 
-    /// Returns `true` if no further bracket may be opened.
+    /// Returns `true` if the nesting limit is reached, so that no further bracket may be opened.
     fn is_full(&self) -> bool {
         self.frames.len() >= self.max_depth
     }
 
-    /// Reads on, up to the closing parenthesis or to something that is not a literal. `think_ends`:
-    /// `</think>` ends the call, except in a string of a single line.
+    /// Reads up to the call's closing parenthesis, or to text that is not a literal. `think_ends`: `</think>` ends the
+    /// call, except in a string of a single line.
     pub(crate) fn next(&mut self, window: &Window<'_>, think_ends: bool) -> Step {
         loop {
             let step = match self.state {
@@ -165,12 +165,12 @@ impl ArgumentsReader {
         }
     }
 
-    /// Ends the call at text that is not Python, or not a literal; all before `at` was.
+    /// Returns the step that ends the call at offset `at`, where the text is not Python, or not a literal.
     fn fault(&self, at: u64) -> Step {
         Step::Text(at, if self.is_full() { NotACallReason::Limit } else { NotACallReason::NoLiteral })
     }
 
-    /// Takes the byte at the cursor.
+    /// Advances past the byte at the cursor and changes to `state`.
     fn take(&mut self, state: ReaderState) -> Step {
         self.cursor += 1;
         self.state = state;
@@ -211,7 +211,7 @@ impl ArgumentsReader {
         Step::Next
     }
 
-    /// In a word or a number: reads on to its end.
+    /// Reads to the end of a word or a number, which begins at `start`.
     fn token(&mut self, start: u64, window: &Window<'_>) -> Step {
         let rest = window.from(self.cursor);
         let read = window.slice(start..self.cursor).as_bytes();
@@ -250,7 +250,7 @@ impl ArgumentsReader {
         }
     }
 
-    /// After a word: a keyword, a literal, or a name, which has no value here.
+    /// Reads the text after a word: it is a keyword or a literal; any other name has no value and is a fault.
     fn word(&mut self, word: Range<u64>, rest: &str, window: &Window<'_>) -> Step {
         let text = window.slice(word.clone());
         let value = literal::word(text);
@@ -267,7 +267,7 @@ impl ArgumentsReader {
         }
     }
 
-    /// At a string's quotes: one, or three.
+    /// Reads a string's opening quotes, one or three.
     fn quote(&mut self, raw: bool, rest: &str, more: bool) -> Step {
         let Some(mut quoted) = Quoted::open(rest, self.cursor, raw, more) else { return Step::More };
         quoted.lines = self.lines;
@@ -276,7 +276,7 @@ impl ArgumentsReader {
         Step::Next
     }
 
-    /// In a string: reads on to its closing quotes.
+    /// Reads to the closing quotes of a string.
     fn text(&mut self, quoted: Quoted, think_ends: bool, window: &Window<'_>) -> Step {
         match quoted.end(&mut self.cursor, &mut self.apostrophe, think_ends, window) {
             Err(Undecided) => Step::More,
@@ -299,7 +299,7 @@ impl ArgumentsReader {
         }
     }
 
-    /// A value was read: puts it where it belongs.
+    /// Stores a value, which begins at `start`, in the innermost open bracket.
     fn value_read(&mut self, value: Value, start: u64) -> Step {
         self.state = ReaderState::AfterValue;
         match (self.frames.last_mut(), value) {
@@ -363,23 +363,23 @@ impl ArgumentsReader {
     }
 }
 
-/// An open string.
+/// A string that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Quoted {
-    /// The position where its text begins.
+    /// Offset at which the string's text begins.
     start: u64,
     quote: u8,
     triple: bool,
-    /// A backslash is a backslash.
+    /// `true` if the string is raw: a backslash begins no escape.
     raw: bool,
-    /// A line break does not end it: what it is in is a call for certain, which Python would
-    /// refuse and whoever wrote it meant (`python/line_break_in_a_string_after_a_token`).
+    /// `true` if a line break does not end the string: a token announced the call, so that the string is meant although
+    /// Python would refuse it (`python/line_break_in_a_string_after_a_token`).
     lines: bool,
 }
 
 impl Quoted {
-    /// The string whose opening quotes, one or three, `text` begins with;
-    /// `None` while more may make three of them.
+    /// Returns the string whose opening quotes, one or three, `text` at offset `at` begins with; `None` while more text
+    /// may make three of them.
     fn open(text: &str, at: u64, raw: bool, more: bool) -> Option<Self> {
         let quote = text.bytes().next()?;
         let run = text.bytes().take(3).take_while(|byte| *byte == quote).count();
@@ -390,9 +390,9 @@ impl Quoted {
         Some(Quoted { start: at + if triple { 3 } else { 1 }, quote, triple, raw, lines: false })
     }
 
-    /// Reads on from `cursor`, which is in the text, and moves it: after the
-    /// closing quotes, before which the text ends, to what cannot be in it, or to
-    /// where more is needed. Says whether there is an `apostrophe` in it.
+    /// Reads the string's text from `cursor`, and returns the offset of its closing quotes. Moves `cursor` after them,
+    /// to a byte that cannot be in the string (`No`), or to where more text is needed. Sets `apostrophe` if the text
+    /// contains one.
     fn end(self, cursor: &mut u64, apostrophe: &mut bool, think_ends: bool, window: &Window<'_>) -> Match<u64> {
         let text = window.from(*cursor);
         let bytes = text.as_bytes();
@@ -440,10 +440,10 @@ impl Quoted {
     }
 }
 
-/// Words after a string that Python knows.
+/// Python's keywords that may follow a string.
 const OPERATORS: &[&str] = &["and", "or", "not", "if", "else", "in", "is", "for"];
 
-/// Longest of them.
+/// Number of letters of the longest of [`OPERATORS`].
 const LONGEST_OPERATOR: usize = 4;
 
 /// Checks whether a single quote with this character before it and this text after it is an apostrophe:

@@ -15,14 +15,14 @@ use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::Tables;
 
 impl Python {
-    /// A member ended: what may follow it?
+    /// Notes that a member of the series ended at offset `end`; the text after it is read next.
     pub(super) fn member_ended(&mut self, end: u64) {
         self.series.end = end;
         self.cursor = end;
         self.state = SeriesState::After(After { separator: None, separated_at: end, line: None, skipped: None });
     }
 
-    /// All members so far are calls, whatever follows, unless one cannot be read.
+    /// Makes all members up to `end` final calls, whatever follows, unless one cannot be read.
     pub(super) fn keep(&mut self, end: u64) -> Step {
         self.series.end = end;
         if self.first.is_none() {
@@ -67,12 +67,13 @@ impl Python {
         Step::Next
     }
 
-    /// Returns `true` if members go further on the line than the text that was kept, should the series be over.
+    /// Returns `true` if members on this line are not final yet, and become so if the line ends here.
     fn is_due(&self, after: After) -> bool {
         self.series.line || self.series.kept.is_some_and(|end| end < after.separated_at)
     }
 
-    /// Reads the text after a member that begins with neither white space nor a separator.
+    /// Reads the text after a member that begins with neither white space nor a separator: a further member, or the
+    /// series' end.
     fn further(&mut self, after: After, window: &Window<'_>, out: &CallOut<'_, '_>) -> Match<Step> {
         let tables = out.tables;
         let (text, more) = window.candidate(self.cursor, tables.hold.max(MAX_NAME));
@@ -104,7 +105,7 @@ impl Python {
         })
     }
 
-    /// Matches a call without brackets at the cursor, if one may be there.
+    /// Matches a further call that is not in a list at the cursor, if its position allows one.
     fn line_ahead(
         &self,
         after: After,
@@ -132,13 +133,13 @@ impl Python {
         any.map(|_| SeriesForm::Line)
     }
 
-    /// Matches the end of the message, of its reasoning or of the fence.
+    /// Matches the end of the message, of its reasoning or of the fence at the start of `text`.
     fn ends(&self, text: &str, think_ends: bool, more: bool) -> Match<()> {
         let fence = self.place.fence.map_or(Err(No), |fence| fence_end(text, fence, think_ends, more).map(|_| ()));
         fence.either(ends_message(text, true, more))
     }
 
-    /// A member cannot be read, which ends at `at` or goes on there.
+    /// Handles a member that cannot be read, and ends or continues at `at`: the rest of its line is skipped.
     pub(super) fn unreadable(&mut self, at: u64, why: NotACallReason) -> Step {
         // An unknown name and what is no literal is prose, as `[f(a=1)], say (or so)` is.
         if !self.series.is_known && self.form == SeriesForm::Line {
@@ -148,7 +149,7 @@ impl Python {
         self.skip_from(at, why)
     }
 
-    /// A further member begins at the cursor, and no more of them are looked at.
+    /// Ends the series at a further member, since the limit on examined beginnings of calls is reached.
     pub(super) fn past_openings(&mut self) -> Step {
         self.fails(NotACallReason::Limit, self.cursor);
         self.is_over(self.cursor, NotACallReason::Limit)
@@ -160,7 +161,7 @@ impl Python {
         Step::Next
     }
 
-    /// In a member that cannot be read: reads on to the end of its line.
+    /// Skips a member that cannot be read up to the end of its line.
     pub(super) fn skip(&mut self, mut skip: Skip, window: &Window<'_>, out: &CallOut<'_, '_>) -> Match<Step> {
         let rest = window.from(self.cursor);
         let stop = memchr::memchr3(b'\n', b'<', b'[', rest.as_bytes()).unwrap_or(rest.len());
@@ -205,7 +206,7 @@ impl Python {
         Ok(Step::Next)
     }
 
-    /// The line of a member that cannot be read is over.
+    /// Ends the line of a member that cannot be read: the text after it may be a further member.
     fn skipped(&mut self, skip: Skip) -> Step {
         let (last, end) = skip.last;
         self.series.is_open = skip.open > 0;
@@ -218,7 +219,7 @@ impl Python {
         Step::Next
     }
 
-    /// Records that a member that ends its line at `end` cannot be read: all else on that line are members.
+    /// Records that a member whose line ends at `end` cannot be read: everything up to there belongs to the series.
     fn fails(&mut self, why: NotACallReason, end: u64) {
         self.series.fails(why, end);
         if self.first.is_some() {
@@ -226,7 +227,8 @@ impl Python {
         }
     }
 
-    /// Ends the series: the text at `at` is no member, nor was the text since the last one that is [kept](Step::Kept).
+    /// Returns the step that ends the series: the text at `at` is no member, nor is the text after the last member that
+    /// is [kept](Step::Kept).
     pub(super) fn is_over(&self, at: u64, why: NotACallReason) -> Step {
         // Where no member could be read, all is text.
         let read = self.series.kept.is_some() || self.place.after_calls;
@@ -237,7 +239,7 @@ impl Python {
         }
     }
 
-    /// Returns the state of the series if the stream ends after a member, or in one that cannot be read.
+    /// Returns the last step if the stream ends after a member, or in one that cannot be read.
     pub(super) fn ending_of_series(&mut self) -> Step {
         match self.state {
             SeriesState::Skip(skip) if !is_prose(skip) => self.fails(skip.why, skip.last.1),
@@ -267,8 +269,8 @@ fn is_prose(skip: Skip) -> bool {
 
 /// Returns `true` if `text`, at a line's start, continues a member that cannot be read.
 ///
-/// `last` is the last byte of the line before, if that could not be read. A bracket that closes, or a line that ends as
-/// no member does, says so (`series/over_lines_unreadable`, `series/list_over_lines_unreadable`).
+/// `last` is the last byte of the line before, if that could not be read. A closing bracket, or a line that ends as no
+/// member does, shows that the member continues (`series/over_lines_unreadable`, `series/list_over_lines_unreadable`).
 fn goes_on(last: Option<u8>, text: &str, tables: &Tables) -> bool {
     let is_open = last.is_some_and(|last| matches!(last, b',' | b'(' | b'[' | b'{' | b'=' | b':'));
     text.starts_with([')', ']', '}'])

@@ -18,25 +18,25 @@ pub(super) enum SeriesForm {
 
 #[derive(Debug, Default)]
 pub(super) enum SeriesState {
-    /// Before a name; after a comma a list may end.
+    /// Before a tool's name; `may_end`: a list may end here, after a comma.
     Name { may_end: bool },
-    /// In the parentheses of a call, which begins at the first place.
+    /// In the parentheses of a call, which begins at this offset.
     Arguments(u64, Box<ArgumentsReader>),
-    /// After a call of a list.
+    /// After a call inside a list.
     #[default]
     Between,
-    /// After a list.
+    /// After a list's closing bracket.
     AfterList,
-    /// After a call on a line, or what may follow a list.
+    /// After a member of the series: a call on a line, or a list.
     After(After),
     /// In a call that cannot be read.
     Skip(Skip),
 }
 
-/// Calls in Python's syntax that may yet be text; see the module.
+/// Reader of a series of calls in Python's syntax that may yet be text.
 #[derive(Debug, Default)]
 pub(crate) struct Python {
-    /// The form of what is open.
+    /// Form of the open call or list.
     pub(super) form: SeriesForm,
     pub(super) place: Place,
     pub(super) state: SeriesState,
@@ -46,23 +46,24 @@ pub(crate) struct Python {
     /// Server and tool of the first call.
     pub(super) first: Option<CalledTool>,
     pub(super) series: Series,
-    /// In a comment between the calls of a list.
+    /// `true` inside a comment that is not among a call's arguments.
     pub(super) in_comment: bool,
-    /// A list in the list is open.
+    /// `true` if a list inside the list is open.
     pub(super) is_nested: bool,
-    /// No comma is before the call that is read.
+    /// `true` if no comma precedes the call that is read.
     pub(super) missing_comma: bool,
 }
 
 impl Python {
-    /// The calls that begin at this place in this form, with so many bytes before the first name or bracket.
+    /// Creates a reader of calls that begin at `place` in this form, with `before` bytes before the first name or
+    /// bracket.
     pub(super) fn new(form: SeriesForm, place: Place, before: usize) -> Self {
         let mut python = Python { place, cursor: place.at + before as u64, ..Python::default() };
         python.open(form);
         python
     }
 
-    /// Goes on with a call or a list that begins at the cursor.
+    /// Starts to read a call or a list that begins at the cursor.
     pub(super) fn open(&mut self, form: SeriesForm) {
         self.form = form;
         self.series.line |= matches!(form, SeriesForm::Line | SeriesForm::Printed);
@@ -71,68 +72,68 @@ impl Python {
     }
 }
 
-/// The state of a series.
+/// State of a series of calls, all of which are calls or none.
 #[derive(Debug, Default)]
 pub(super) struct Series {
-    /// After the last member that is one whatever follows, if there are such.
+    /// Offset after the last member that is final, whatever follows; `None` without one.
     pub(super) kept: Option<u64>,
-    /// Why one of them cannot be read.
+    /// Reason why a member of the series cannot be read; `None` if all can.
     pub(super) failed: Option<NotACallReason>,
-    /// The position where something first was no call.
+    /// Offset at which text of the series first turned out to be no call.
     pub(super) failed_at: Option<u64>,
-    /// After the last member, read or not.
+    /// Offset after the last member, read or not.
     pub(super) end: u64,
-    /// Nothing but members may be on this line: a call without brackets does.
+    /// `true` if only members may be on this line, as a call outside a list demands.
     pub(super) line: bool,
-    /// A list was mended in a way that asks for the same.
+    /// `true` if a list was repaired in a way that demands that only members are on its line.
     pub(super) needs_line: bool,
-    /// A member of it began.
+    /// `true` once a member of the series has begun.
     pub(super) begun: bool,
-    /// The open call's tool is known.
+    /// `true` if the open call's tool is known.
     pub(super) is_known: bool,
-    /// After the last call of a list.
+    /// Offset after the last call of a list.
     pub(super) call_end: u64,
-    /// A member that cannot be read goes on after its line: its parentheses are open there.
+    /// `true` if a member that cannot be read continues after its line, as its parentheses are open there.
     pub(super) is_open: bool,
 }
 
 impl Series {
-    /// A member that ends at `end` cannot be read.
+    /// Records that a member that ends at `end` cannot be read, and the reason.
     pub(super) fn fails(&mut self, why: NotACallReason, end: u64) {
         self.failed.get_or_insert(why);
         self.end = end;
     }
 }
 
-/// The text after a member.
+/// State of reading the text after a member of a series.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct After {
-    /// A comma or a semicolon.
+    /// The comma or semicolon after the member; `None` before it was read.
     pub(super) separator: Option<u8>,
-    /// After it; a semicolon and a comment belong to the calls before them.
+    /// Offset after the separator; a semicolon and a comment belong to the calls before them.
     pub(super) separated_at: u64,
-    /// The position where the line begins, if a further one does.
+    /// Offset at which the next line begins; `None` on the member's own line.
     pub(super) line: Option<u64>,
-    /// The last byte of a member that cannot be read, if this is after one.
+    /// Last byte of the member if that cannot be read; `None` if it was read.
     pub(super) skipped: Option<u8>,
 }
 
-/// The text of a member that cannot be read.
+/// State of skipping a member that cannot be read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Skip {
     pub(super) why: NotACallReason,
-    /// Last byte that is no white space, and where it ends.
+    /// The last byte that is not white space, and the offset after it.
     pub(super) last: (u8, u64),
-    /// A closing parenthesis came.
+    /// `true` if a closing parenthesis came.
     pub(super) closed: bool,
-    /// Parentheses that are open, the call's own included.
+    /// Number of open parentheses, the call's own included.
     pub(super) open: u32,
-    /// A comment came after that.
+    /// `true` if a comment came after a closing parenthesis.
     pub(super) commented: bool,
 }
 
 impl Skip {
-    /// Goes on after `text`, which is at `at` and ends no line.
+    /// Updates the state with `text`, which begins at offset `at` and contains no line break.
     pub(super) fn read(&mut self, text: &str, at: u64) {
         if self.commented {
             return;

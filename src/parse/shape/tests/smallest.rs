@@ -15,7 +15,7 @@ use crate::parse::tables::Tables;
 pub(crate) const OPEN: &str = "<!!";
 const CLOSE: &str = "!!>";
 
-/// The recogniser of its calls: `<!!NAME {`.
+/// Recogniser of the test shape's calls: `<!!NAME {`.
 pub(crate) struct Smallest;
 
 /// Returns the number of bytes of the name after the opener, if a brace follows it.

@@ -17,10 +17,10 @@ use crate::parse::tables::Tables;
 
 const OPEN: &str = "%% ";
 
-/// The recogniser of its calls.
+/// Recogniser of the test shape's calls: `%% NAME {`.
 pub(crate) struct Smallest;
 
-/// Bytes up to the brace, which a name stands before.
+/// Returns the number of bytes before the brace, which a name precedes.
 fn head(text: &str, more: bool) -> Match<usize> {
     begins(text, OPEN, more)?;
     match text[OPEN.len()..].split_once(' ') {

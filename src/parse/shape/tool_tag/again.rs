@@ -21,25 +21,25 @@ use crate::json::window::{No, Window, leading_space};
 use crate::parse::marks::head::{Head, begins_token};
 use crate::parse::tables::{Tables, TagTool};
 
-/// A value that was found: its opening tag, and where it is in the body.
+/// A parameter's value: its opening tag, and its byte range in the call's body.
 struct FoundTag<'t> {
     head: Head<'t>,
     start: usize,
     end: usize,
 }
 
-/// The values that a body was read as.
+/// The values of a call's body, in one reading.
 struct Reading<'t> {
     values: Vec<FoundTag<'t>>,
-    /// Bytes of the body.
+    /// Length of the call's body in bytes.
     body: usize,
     /// `true` if a closing tag was left out.
     is_mended: bool,
 }
 
 impl ToolTag {
-    /// Takes the arguments that the text from the opening tag to the window's end holds, if it can
-    /// be read in one way only; yields where the call ends: with what closes the groups around it.
+    /// Reads the arguments anew from the text between the opening tag and the window's end, if it can be read in one
+    /// way only. Returns the offset at which the call ends, with the closers of groups around it.
     pub(super) fn read_again(&mut self, window: &Window<'_>, tables: &Tables) -> Option<u64> {
         // Past the limit the text is gone.
         if matches!(self.tags, Tags::Names) || window.base > self.body_start {
@@ -69,7 +69,7 @@ impl ToolTag {
 struct ValueTags<'t> {
     tool: &'t TagTool,
     tags: Tags,
-    /// The call from after its opening tag on, to the end of the stream.
+    /// The call's text after its opening tag, to the end of the stream.
     text: &'t str,
     groups: Vec<&'static Group>,
 }
@@ -109,7 +109,8 @@ impl<'t> ValueTags<'t> {
         self.tags.parameter(&self.text[at..], false).ok()
     }
 
-    /// Reads the value that begins at `start`; yields where the tag is that follows it.
+    /// Reads the value that begins at `start`; returns the offset of the tag that follows it, or `None` if its end is
+    /// not certain.
     fn value(&self, head: Head<'t>, start: usize, reading: &mut Reading<'t>) -> Option<usize> {
         let mut places = memchr::memchr_iter(b'<', &self.text.as_bytes()[start..reading.body]).map(|at| start + at);
         loop {
@@ -156,13 +157,13 @@ impl<'t> ValueTags<'t> {
 }
 
 impl<'t> Reading<'t> {
-    /// Returns `true` if a parameter of this name may come: the tool has it, if it is known, and it did not come.
+    /// Returns `true` if a parameter of this name may follow: the tool has it, or is unknown, and it has no value yet.
     fn is_unfilled(&self, tool: &TagTool, name: &str) -> bool {
         let is_known = tool.tool.is_empty() || tool.parameters.iter().any(|parameter| parameter.name == name);
         is_known && self.values.iter().all(|value| value.head.name != name)
     }
 
-    /// Takes a value without its closing tag, which ends at `end`.
+    /// Adds a value without its closing tag, which ends at `end`; returns `end`.
     fn mended(&mut self, head: Head<'t>, start: usize, end: usize) -> usize {
         self.values.push(FoundTag { head, start, end });
         self.is_mended = true;

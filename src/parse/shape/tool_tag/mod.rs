@@ -32,47 +32,47 @@ use crate::parse::marks::fence::think_close;
 use crate::parse::marks::head::Head;
 use crate::parse::tables::{Tables, TagTool};
 
-/// An object's first key is waited for to this length, in bytes.
+/// Maximum number of bytes that are held back until an object's first key is known.
 const MAX_KEY: usize = 64;
 
-/// An open tool-tag call. The tool is looked up by index with each step.
+/// An open call in which tool and parameters are tags. The tool is looked up by index with each step.
 #[derive(Debug, Default)]
 pub(crate) struct ToolTag {
     callee: Callee,
     tags: Tags,
-    /// Server and tool as they were written, where the tag is not the tool's name; so it is with one
-    /// that is not known.
+    /// Server and tool as they were written, if the tag's name is not the tool's, as for an unknown tool.
     name: Option<(Option<String>, String)>,
     cursor: u64,
     body_start: u64,
     state: TagState,
-    /// The value that is read, or that ended if what follows its closing tag says so.
+    /// The value that is being read, or that has ended if the text after its closing tag confirms it.
     open: Open,
-    /// The name of its parameter.
+    /// Name of the parameter whose value is read.
     parameter: String,
-    /// In a comment between tags.
+    /// `true` inside a comment between tags.
     in_comment: bool,
     arguments: Map<String, Value>,
     repairs: Vec<Repair>,
     started: bool,
-    /// The preview's JSON object was opened.
+    /// `true` if the opening brace of the preview's JSON object was emitted.
     object_open: bool,
     /// The buffer in which text is escaped for the preview.
     scratch: String,
     ended_by_think: bool,
     inner_end: u64,
-    /// A parameter's JSON is nested deeper than that.
+    /// `true` if a parameter's JSON is nested deeper than the limit.
     too_deep: bool,
-    /// A parameter that may have swallowed a broken one.
+    /// Name of a parameter whose value may contain a further parameter with a broken tag.
     doubtful: Option<String>,
-    /// A parameter that was given twice.
+    /// Name of a parameter that has two values.
     twice: Option<String>,
-    /// Each byte between a value's tags is the value's; else it loses a line break at either end,
-    /// where both have one.
+    /// `true` if each byte between a value's tags belongs to the value; else a line break is removed from either end,
+    /// if both have one.
     glued: bool,
-    /// The dialect of the group that it is in.
+    /// Dialect of the group of calls that the call is in; `None` outside a group.
     group: Option<&'static Named>,
-    /// A value has a line break at its start that was taken for one that it loses.
+    /// `true` if the arguments do not continue the preview: a line break at a value's start was held back and belongs
+    /// to it, or the call was read again.
     restated: bool,
 }
 
@@ -87,38 +87,39 @@ enum TagState {
     CdataEnd,
 }
 
-/// An open value.
+/// State of a parameter's value that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Open {
-    /// `true` if it is taken verbatim; see [`TagParameter::is_text`].
+    /// `true` if the value's text is used verbatim; see [`TagParameter::is_text`].
     is_text: bool,
-    /// First byte of the value, after the line break that it may lose.
+    /// Offset of the value's first byte, after a line break that may be removed; `None` before it is known.
     start: Option<u64>,
-    /// Bytes of that.
+    /// Length in bytes of the line break before `start`.
     line_break: u64,
-    /// Openers of the same parameter, and of the same tool, inside the value.
+    /// Number of open tags of the same parameter inside the value; `tools` counts those of the same tool.
     parameters: u32,
     tools: u32,
-    /// Tags like a parameter's inside the value that are none of the dialect's.
+    /// Number of open tags inside the value that look like a parameter's and are not of the dialect.
     elements: u32,
     /// `true` if a closing tag was passed that may have ended the value before a broken sibling.
     is_doubtful: bool,
     /// `true` if the value is wrapped in CDATA.
     cdata: bool,
-    /// Text up to here was emitted.
+    /// Offset up to which the value's text was emitted.
     previewed: u64,
-    /// Start of the closing tag, or of the `]]>`, that may end the value.
+    /// Offset of the closing tag, or of the `]]>`, that may end the value.
     close_at: u64,
 }
 
 impl ToolTag {
-    /// A call whose opening tag ends at `at`, with its server and tool where that is not the tool's name.
+    /// Creates a call whose opening tag ends at `at`. `name`: server and tool, if the tag's name is not the tool's.
     pub(super) fn new(callee: Callee, tags: Tags, name: Option<(Option<String>, String)>, at: u64) -> Self {
         let glued = tags.of_values().is_some_and(|(.., glued)| glued);
         ToolTag { callee, tags, name, cursor: at, body_start: at, inner_end: at, glued, ..ToolTag::default() }
     }
 
-    /// Checks whether `text`, after the opening tag, begins something that belongs to the tool.
+    /// Checks whether `text`, after a tool's opening tag, begins with a parameter's tag, the closing tag, a comment, or
+    /// an object with the arguments.
     pub(super) fn gate(tool: &TagTool, text: &str, more: bool) -> Match<()> {
         if text.starts_with(COMMENT_OPEN) {
             return match text.find(COMMENT_CLOSE) {
@@ -137,8 +138,8 @@ impl ToolTag {
         comment.either(first_of(tags).map(|_| ())).either(ToolTag::object(tool, text, more))
     }
 
-    /// Checks whether `text`, after the opening tag, begins one object with all arguments: its first key
-    /// must be a parameter's, for in other texts braces follow a tag as well.
+    /// Checks whether `text`, after a tool's opening tag, begins one object with all arguments: its first key must be a
+    /// parameter's, since braces follow a tag in other texts as well.
     fn object(tool: &TagTool, text: &str, more: bool) -> Match<()> {
         let Some(inner) = text.strip_prefix('{') else { return Err(No) };
         let key = &inner[leading_space(inner)..];
@@ -154,13 +155,14 @@ impl ToolTag {
         begins(&after[leading_space(after)..], ":", more)
     }
 
-    /// Server and tool. Where the name was written out, its server is looked up at the end.
+    /// Returns the server and the tool of the call. If the name was written out, its server is looked up at the call's
+    /// end.
     fn names<'t>(&'t self, tool: &'t TagTool) -> (Option<&'t str>, &'t str) {
         let (server, name) = self.name.as_ref().map_or((&tool.server, &tool.tool), |(server, name)| (server, name));
         (server.as_deref(), name)
     }
 
-    /// Begins the value of this opening tag.
+    /// Starts to read the value after the opening tag `head`.
     fn begin_value(&mut self, tool: &TagTool, head: Head<'_>) {
         self.parameter = self.tags.parameter_name(head.name).into_owned();
         let known = tool.parameters.iter().find(|known| known.name == self.parameter);
@@ -170,7 +172,7 @@ impl ToolTag {
         self.open = Open { is_text: is_text && !(head.is_json && is_json), ..Open::default() };
     }
 
-    /// Only reached where a tag of the tool is known to be, or white space or comments before it.
+    /// Reads the next tag or comment between values; white space and comments may precede it.
     fn between(&mut self, tool: &TagTool, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         let rest = window.past_space(&mut self.cursor);
         if rest.is_empty() {
@@ -188,7 +190,7 @@ impl ToolTag {
         }
     }
 
-    /// Goes on after the tag at the cursor.
+    /// Advances past the tag at the cursor, and changes the state accordingly.
     fn take(&mut self, tool: &TagTool, next: NextTag<'_>, out: &mut CallOut<'_, '_>) -> Step {
         self.state = match next {
             NextTag::Close(length) => {
@@ -243,7 +245,7 @@ impl ToolTag {
         if is_over { Step::Next } else { Step::More }
     }
 
-    /// The tag that `text` begins with, among those that may follow the open value.
+    /// Matches the tag or comment at the start of `text`, among those that may follow the open value.
     fn next_tag<'t>(&self, tool: &'t TagTool, text: &'t str, more: bool) -> Match<NextTag<'t>> {
         let close = self.tags.closes_call(tool, text, more).map(NextTag::Close);
         let is_unfilled = |name: &str| !self.is_given(name);
@@ -251,7 +253,7 @@ impl ToolTag {
         close.either(parameter).either(begins(text, COMMENT_OPEN, more).map(|()| NextTag::Comment))
     }
 
-    /// Returns `true` if a parameter of this name was given already, the open one included.
+    /// Returns `true` if a parameter of this name has a value already, or is the open one.
     fn is_given(&self, name: &str) -> bool {
         name == self.parameter || self.arguments.contains_key(name)
     }
@@ -330,7 +332,7 @@ impl CallShape for ToolTag {
         self.cursor
     }
 
-    /// Only a string value's text is emitted as it comes.
+    /// Returns the value that is being read if it is a string, whose text alone is emitted as it arrives.
     fn open_value(&mut self) -> Option<OpenValue<'_>> {
         let open = &mut self.open;
         let is_begun = self.state == TagState::Value && open.start.is_some();
