@@ -8,53 +8,53 @@ use crate::dialect::DialectSet;
 use crate::message::{FencedCalls, ReasoningCalls, ReasoningMode, setters};
 use crate::tools::Catalog;
 
-/// Largest call, in bytes from its first byte to its end, and the most that a
-/// rejection's `raw` holds, unless [`Limits::call_bytes`] says otherwise.
+/// Default maximum length in bytes of a call, from its first byte to its end, and of a rejection's `raw`; see
+/// [`Limits::call_bytes`].
 pub const MAX_CALL_BYTES: usize = 8 << 20;
 
-/// Deepest nesting of arrays and objects in a call's JSON.
+/// Default maximum nesting depth of arrays and objects in a call's JSON; see [`Limits::depth`].
 pub const MAX_DEPTH: usize = 120;
 
-/// Most calls in one message, rejected ones included.
+/// Default maximum number of calls in one message, rejected ones included; see [`Limits::calls`].
 pub const MAX_CALLS: usize = 64;
 
-/// Beginnings of calls that are looked at in one message, for each call that it may hold ([`Limits::calls`]): those of
-/// calls, and of text that turned out to be none. After the last of them openers are text.
+/// Number of beginnings of calls that are examined in one message, for each call that it may contain
+/// ([`Limits::calls`]): those of calls, and of text that turned out to be none. After the last of them openers are
+/// text.
 pub const OPENINGS_PER_CALL: usize = 16;
 
-/// Plain text is held back at most this many bytes while it may still become a marker (or the longest known marker, an
-/// opener and the child after it, plus [`HOLD_SLACK`], if that is more).
+/// Maximum number of bytes of plain text that are held back while they may still become a marker; it is larger if the
+/// longest known marker (an opener and the child after it), plus [`HOLD_SLACK`], is longer.
 pub const MIN_HOLD: usize = 64;
 
-/// Room beside the longest known marker for quotes, spaces and line breaks.
+/// Number of bytes that are held back beside the longest known marker, for quotes, spaces and line breaks.
 pub const HOLD_SLACK: usize = 16;
 
 /// Configuration of a [`Parser`](super::Parser).
 ///
-/// Its stored form has all but the catalog; missing fields take their defaults.
+/// Its serialized form contains all fields except the catalog; missing fields take their defaults.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Config {
-    /// Dialects to read, all at once.
+    /// Dialects that are read, all at once.
     pub dialects: DialectSet,
     /// Known tools. Without them any name is accepted, and the dialects that read
     /// known names only are off: `tool_tag`, `python`, `json` and `react`.
     #[serde(skip)]
     pub catalog: Option<Arc<Catalog>>,
-    /// Defines where reasoning starts.
+    /// Defines whether reasoning is separated from the answer, and whether the stream starts inside it.
     pub reasoning: ReasoningMode,
     /// Defines how calls in the reasoning are treated.
     pub reasoning_calls: ReasoningCalls,
-    /// Openers of the marks that the model is known to write around its reasoning, such as
-    /// `[THINK]`, as [`Profile::reasoning_marks`](crate::dialect::Profile::reasoning_marks) names
-    /// them: each of its blocks counts. Of other marks the first block of a message does; one that
-    /// no table has says nothing.
+    /// Openers of the marks that the model is known to write around its reasoning, such as `[THINK]`, as
+    /// [`Profile::reasoning_marks`](crate::dialect::Profile::reasoning_marks) names them: each of their blocks counts.
+    /// Of other marks only the first block of a message counts; an opener that is not known has no effect.
     pub reasoning_marks: Vec<String>,
     /// Defines how calls are treated in a code fence that the message begins with and that prose follows.
     pub fenced_calls: FencedCalls,
-    /// Stop strings that were sent to the endpoint. If the message ended by `stop` and one of
-    /// them equals or begins the one closing tag that is due, it took that tag.
+    /// Stop strings that were sent to the endpoint. If the message ended by `stop`, and one of them equals or begins
+    /// the only closing tag that is missing, that stop string has removed the tag.
     pub stop: Vec<String>,
     /// Limits on one message.
     pub limits: Limits,
@@ -73,11 +73,11 @@ setters!(
 #[serde(default)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of one call, and of a rejection's `raw`; default [`MAX_CALL_BYTES`].
+    /// Maximum length in bytes of one call, and of a rejection's `raw`; default [`MAX_CALL_BYTES`].
     pub call_bytes: usize,
-    /// Nesting of a call's JSON; default [`MAX_DEPTH`], which is also the most.
+    /// Maximum nesting depth of a call's JSON; default [`MAX_DEPTH`]. JSON is never read deeper than 127 levels.
     pub depth: usize,
-    /// Calls in one message; default [`MAX_CALLS`].
+    /// Maximum number of calls in one message; default [`MAX_CALLS`].
     pub calls: usize,
 }
 
@@ -87,7 +87,7 @@ setters!(
 );
 
 impl Limits {
-    /// Beginnings of calls that are looked at.
+    /// Returns the maximum number of beginnings of calls that are examined in one message.
     pub(crate) fn openings(&self) -> usize {
         self.calls.max(1).saturating_mul(OPENINGS_PER_CALL)
     }

@@ -77,8 +77,8 @@ pub use values::{FoundValue, FoundValues, NoValue, find_values};
 
 use crate::event::Assembled;
 
-/// Parses a whole text, through the same path as a stream. For many texts
-/// [`Parser::parse`] sets the configuration up once.
+/// Parses a whole text, through the same path as a stream. For many texts, [`Parser::parse`] sets up the configuration
+/// only once.
 pub fn parse(text: &str, config: Config) -> Assembled {
     Parser::new(config).whole(text)
 }

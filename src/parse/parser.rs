@@ -15,32 +15,32 @@ use crate::event::{Assembled, Collector, Entry, Event, RejectedKind};
 use crate::json::window::Window;
 use crate::message::FinishReason;
 
-/// While bytes are held, a large chunk is taken in pieces of this size, so that
-/// only what is needed for a decision is copied.
+/// Length in bytes of the pieces in which a large chunk is read while bytes are held, so that only what is needed for a
+/// decision is copied.
 const PIECE: usize = 256;
 
-/// The same in a call, which holds all of its bytes: what follows it is not copied.
+/// Length in bytes of the pieces in which a chunk is read inside a call, all bytes of which are held: the text after it
+/// is not copied.
 const CALL_PIECE: usize = 64 << 10;
 
-/// A buffer that a call made larger than this is not calls after it: the text
-/// that follows may go on for days.
+/// Maximum capacity in bytes of the buffer after a call that made it larger: the text that follows may go on for days.
 const MOST_KEPT: usize = 16 << 10;
 
 /// An incremental parser of one message of a model; see [`parse`](crate::parse).
 pub struct Parser {
     scanner: Scanner,
-    /// Bytes that are not yet decided about, or that an open call still needs.
+    /// Bytes that are not decided about yet, or that an open call still needs.
     held: String,
-    /// Offset of the first byte of `held`.
+    /// Offset in the message of the first byte that is held.
     base: u64,
-    /// The way of the next chunk.
+    /// Path that the next chunk takes: the scanner or a fast path.
     way: ChunkWay,
-    /// The buffer in which text is escaped that is reported so.
+    /// Buffer in which a verbatim argument is escaped for JSON.
     scratch: String,
 }
 
 impl Parser {
-    /// A parser at the start of a message.
+    /// Creates a parser at the start of a message.
     pub fn new(config: Config) -> Self {
         let mut tables = Tables::new(config);
         super::shape::add_marks(&mut tables);
@@ -48,8 +48,8 @@ impl Parser {
         Parser::of(Arc::new(tables))
     }
 
-    /// A further parser of the same configuration, at the start of a message.
-    /// Cheaper than [`new`](Self::new) where many tools are known.
+    /// Creates a further parser of the same configuration, at the start of a message. Cheaper than [`new`](Self::new)
+    /// if many tools are known.
     #[must_use]
     pub fn fork(&self) -> Self {
         Parser::of(self.scanner.tables.clone())
@@ -65,9 +65,9 @@ impl Parser {
         }
     }
 
-    /// Parses a whole text that ended normally, through the same path as a stream and
-    /// whatever this parser is in the middle of. What the configuration knows is set up
-    /// already, which is most of the work where many tools are known.
+    /// Parses a whole text that ended normally, through the same path as a stream. The message that this parser is in
+    /// the middle of is not affected. The configuration is set up already, which is most of the work if many tools are
+    /// known.
     ///
     /// ```
     /// use toolgraft::Parser;
@@ -91,14 +91,14 @@ impl Parser {
         collector.finish()
     }
 
-    /// Takes the next piece of the answer's text.
+    /// Parses the next chunk of the answer's text, and passes its events to `sink`.
     #[inline]
     pub fn push(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         self.take(false, chunk, sink);
     }
 
-    /// Takes the next piece of a separate reasoning field (`reasoning_content`,
-    /// `reasoning`). What is open in the other channel ends here.
+    /// Parses the next chunk of a separate reasoning field (`reasoning_content`, `reasoning`), and passes its events to
+    /// `sink`. A call or a fence that is open in the answer's text ends here.
     pub fn push_reasoning(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         self.take(true, chunk, sink);
     }
@@ -115,7 +115,7 @@ impl Parser {
         self.push_slow(reasoning, chunk, sink);
     }
 
-    /// Takes a chunk of plain text on a line.
+    /// Emits a chunk of plain text inside a line.
     #[inline(always)] // With each chunk.
     fn push_plain(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         if !self.scanner.context.takes(chunk) {
@@ -124,16 +124,16 @@ impl Parser {
         self.scanner.emit_plain(chunk, sink);
     }
 
-    /// Takes a chunk of plain text that is long, or comes when the line's buffer is full. On its own for the same reason
-    /// as the next.
+    /// Emits a chunk of plain text that is long, or comes while the line's buffer is full. It is a function of its own
+    /// so that short text does not pay for the registers that this needs.
     #[inline(never)]
     fn push_long(&mut self, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         self.scanner.context.pass(chunk);
         self.scanner.emit_plain(chunk, sink);
     }
 
-    /// Takes a chunk that is more than plain text, or may be. On its own, so that plain text
-    /// does not pay for the registers that this needs.
+    /// Handles a chunk that is more than plain text, or may be. It is a function of its own so that plain text does not
+    /// pay for the registers that this needs.
     #[inline(never)]
     fn push_slow(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         match self.way {
@@ -149,7 +149,7 @@ impl Parser {
         }
     }
 
-    /// Takes a chunk of text, with nothing held before it.
+    /// Handles a chunk of text while no bytes are held.
     #[inline(never)]
     fn push_text(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         match self.scanner.pass_text(chunk, sink) {
@@ -162,7 +162,7 @@ impl Parser {
         }
     }
 
-    /// Takes a chunk of a value in the open call.
+    /// Handles a chunk of a value in the open call.
     #[inline(never)]
     fn push_value(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         if let ChunkWay::Value(value) = &mut self.way
@@ -175,7 +175,7 @@ impl Parser {
         self.read(reasoning, chunk, None, sink);
     }
 
-    /// Takes a chunk after bytes that are held since a mark may begin with them.
+    /// Handles a chunk after bytes that are held since a delimiter may begin with them.
     #[inline(never)]
     fn push_held(&mut self, reasoning: bool, chunk: &str, sink: &mut impl FnMut(Event<'_>)) {
         let mut held = std::mem::take(&mut self.held);
@@ -196,24 +196,24 @@ impl Parser {
         }
     }
 
-    /// Stop strings of the request that this message answers, in place of the configured
-    /// [`stop`](super::Config::stop); for this message.
+    /// Sets the stop strings of the request that this message answers, for this message, in place of the configured
+    /// [`stop`](super::Config::stop).
     pub fn set_stop(&mut self, stop: &[String]) {
         stop.clone_into(&mut self.scanner.stop);
     }
 
-    /// Ends the message. Afterwards only [`reset`](Self::reset) makes sense.
+    /// Ends the message for this reason, and passes the last events to `sink`. Afterwards only [`reset`](Self::reset)
+    /// makes sense.
     pub fn finish(&mut self, reason: &FinishReason, sink: &mut impl FnMut(Event<'_>)) {
         self.scanner.ends_by(reason);
         self.drain(sink);
         self.scanner.finish(sink);
     }
 
-    /// Looks in a message that is over, and was [finished](Self::finish), for what is meant as a call and fits no
-    /// syntax of calls: the first such place, as a rejection of the kind
-    /// [`NearCall`](RejectedKind::NearCall), which is the message's last event. It has no bytes of its
-    /// own: its text stays where it is. Only calls of known tools can be told from prose, so that
-    /// without a catalog there is none.
+    /// Searches a message that was [finished](Self::finish) for text that is meant as a call and fits no syntax of
+    /// calls. Returns the first such text as a rejection of the kind [`NearCall`](RejectedKind::NearCall), which is the
+    /// message's last event; `None` without one. The event has no bytes of its own: its text stays where it is. Only
+    /// calls of known tools can be told from prose, so that without a catalog there is none.
     ///
     /// ```
     /// use toolgraft::event::{Collector, RejectedKind};
@@ -249,7 +249,7 @@ impl Parser {
         Some(Event::CallEnd { index, result: Box::new(Err(rejected)), raw: "", restated: false, span: at..at })
     }
 
-    /// Back to the start of a new message; configuration and buffers are kept.
+    /// Resets the parser to the start of a new message; configuration and buffers stay.
     pub fn reset(&mut self) {
         let not_calls = self.scanner.not_calls.take();
         self.scanner = Scanner::new(self.scanner.tables.clone());
@@ -259,26 +259,26 @@ impl Parser {
         self.way = ChunkWay::Scanner;
     }
 
-    /// Keeps from now on what is [not calls](Self::not_calls), which grows with the message.
+    /// Collects from now on the rejected candidates that [`not_calls`](Self::not_calls) returns; they grow with the
+    /// message.
     pub fn keep_not_calls(&mut self) {
         self.scanner.not_calls.get_or_insert_default();
     }
 
-    /// Returns the texts of this message that looked like calls and are none, in order, with the reasons: what was held
-    /// as calls without a marker, and openers that something else follows. Nothing unless it is
-    /// [kept](Self::keep_not_calls).
+    /// Returns the texts of this message that looked like calls and are none, in order, with the reasons: calls without
+    /// a marker that were held, and openers that other text follows. Empty unless they are
+    /// [collected](Self::keep_not_calls).
     pub fn not_calls(&self) -> &[NotACall] {
         self.scanner.not_calls.as_deref().unwrap_or_default()
     }
 
-    /// Returns the position where calls may begin in a text, whatever is around them: with a marker those of the
-    /// dialects that are read, without one those of all.
+    /// Returns the positions in `text` where calls may begin, whatever is around them: with a marker for the dialects
+    /// that are read, without one for all dialects.
     pub fn openers(&self, text: &str) -> Vec<Opener> {
         self.scanner.tables.openers(text)
     }
 
-    /// Takes a chunk in which something may begin after `plain`, or that comes
-    /// while it matters what came before.
+    /// Handles a chunk in the scanner: a delimiter may begin in it after `plain`, or the text before it matters.
     fn read(&mut self, reasoning: bool, chunk: &str, plain: Option<Plain>, sink: &mut dyn FnMut(Event<'_>)) {
         self.leave_fast_path(plain);
         if self.scanner.channel_changes(reasoning) {
@@ -289,7 +289,7 @@ impl Parser {
         self.way = self.scanner.way(self.base + self.held.len() as u64);
     }
 
-    /// Tells the scanner what was emitted without it, and what was looked at.
+    /// Advances the scanner past the text that was emitted without it, and past `plain`, which was examined.
     fn leave_fast_path(&mut self, plain: Option<Plain>) {
         match std::mem::replace(&mut self.way, ChunkWay::Scanner) {
             ChunkWay::Scanner => {}
@@ -298,7 +298,7 @@ impl Parser {
         }
     }
 
-    /// Decides about everything that is held: nothing more follows it.
+    /// Decides about all bytes that are held, as no text follows them in this channel.
     fn drain(&mut self, sink: &mut dyn FnMut(Event<'_>)) {
         self.leave_fast_path(None);
         let window = Window { text: &self.held, base: self.base, more: false };
@@ -308,7 +308,7 @@ impl Parser {
         self.let_go(self.held.len());
     }
 
-    /// Drops bytes that are no longer needed from the front of what is held.
+    /// Drops the first `bytes` bytes that are held, and shrinks a large buffer.
     fn let_go(&mut self, bytes: usize) {
         match bytes == self.held.len() {
             true => self.held.clear(),

@@ -10,29 +10,29 @@ use crate::json::{JsonStep, Lexer, read};
 use crate::parse::MAX_DEPTH;
 use crate::parse::marks::fence::{Fence, fence_close, fence_open};
 
-/// Bytes that are read tolerantly, per byte of text: prose may be full of
-/// brackets that begin no JSON.
+/// Number of bytes that are read tolerantly, per byte of text: prose may be full of brackets that begin no JSON.
 const TOLERANCE: usize = 16;
 
-/// Tolerantly read bytes that a short text has at least.
+/// Minimum number of bytes that are read tolerantly, for short texts.
 const MIN_TOLERANCE: usize = 64 << 10;
 
 /// A complete JSON value in a text.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FoundValue {
-    /// The value.
+    /// The parsed JSON value.
     pub value: Value,
-    /// Its bytes, without the fence around it.
+    /// Byte range of the value in the text, without the fence around it.
     pub range: Range<usize>,
-    /// `true` if it is in a code fence.
+    /// `true` if the value is in a code fence.
     pub fenced: bool,
-    /// The repairs that were needed to read it, as in a call's arguments.
+    /// The repairs that were needed to read the value, as in a call's arguments.
     pub repairs: Vec<Repair>,
 }
 
 impl FoundValue {
-    /// Returns the repairs that leave out the text around the value in `text`, where it was found.
+    /// Returns the repairs that name what was removed around the value in `text`, where it was found: a code fence,
+    /// prose.
     #[cfg(feature = "agent")]
     pub(crate) fn around(&self, text: &str) -> Vec<Repair> {
         let (mut before, mut after) = (text[..self.range.start].trim_end(), text[self.range.end..].trim_start());
@@ -50,25 +50,25 @@ impl FoundValue {
     }
 }
 
-/// Something in a text that begins like a JSON value and is none.
+/// Text that begins like a JSON value and is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NoValue {
-    /// Its bytes; to the text's end where it is not over.
+    /// Byte range of the text that begins like a value; to the end of the searched text if the value is not over.
     pub range: Range<usize>,
-    /// The fault and its position in the value.
+    /// The fault, and its position in the value.
     pub message: String,
-    /// The text ends inside it.
+    /// `true` if the searched text ends inside the value.
     pub unfinished: bool,
 }
 
-/// The JSON values of a text.
+/// The JSON values that were found in a text.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct FoundValues {
-    /// The complete ones, in the text's order. None lies inside another.
+    /// The complete values, in the text's order. None is inside another.
     pub values: Vec<FoundValue>,
-    /// The longest piece that begins like one and is none.
+    /// The longest text that begins like a value and is none; `None` without one.
     pub broken: Option<NoValue>,
 }
 
@@ -94,11 +94,11 @@ pub fn find_values(text: &str) -> FoundValues {
     finder.found
 }
 
-/// Reads a text that is to be one JSON value: the arguments of a call that came in a field
-/// of its own. Mended as the arguments of a call in text; a code fence may be around it.
+/// Reads a text that must be one JSON value: the arguments of a call that came in a field of its own. It is repaired
+/// like the arguments of a call in text, and a code fence may be around it.
 ///
 /// # Errors
-/// Returns the fault, and where it is; also if other text is beside the value.
+/// Returns the fault and its position; also if other text is beside the value.
 #[cfg(feature = "agent")]
 pub(crate) fn read_value(text: &str) -> Result<FoundValue, NoValue> {
     let FoundValues { values, broken } = find_values(text);
@@ -123,7 +123,7 @@ pub(crate) fn read_value(text: &str) -> Result<FoundValue, NoValue> {
 
 struct ValueFinder<'t> {
     text: &'t str,
-    /// Bytes that may still be read tolerantly.
+    /// Number of bytes that may still be read tolerantly.
     tolerance: usize,
     fence: Option<Fence>,
     found: FoundValues,
@@ -144,7 +144,7 @@ impl ValueFinder<'_> {
         }
     }
 
-    /// Takes a line that opens or closes a fence; yields the next line's start.
+    /// Handles a line that opens or closes a code fence; returns the next line's start, or `None` for any other line.
     fn fence_line(&mut self, at: usize) -> Option<usize> {
         let rest = &self.text[at..];
         let indent = rest.len() - rest.trim_start_matches([' ', '\t']).len();
@@ -165,7 +165,7 @@ impl ValueFinder<'_> {
         }
     }
 
-    /// Takes a value that is neither object nor array if it is all that `range` holds.
+    /// Stores a value that is neither object nor array, if it is all that `range` contains but white space.
     fn scalar(&mut self, range: Range<usize>, fenced: bool) {
         let text = self.text[range.clone()].trim();
         // `compound` finds these, here as well.
@@ -179,7 +179,7 @@ impl ValueFinder<'_> {
         }
     }
 
-    /// Takes the value that begins with the bracket at `start`; yields where to go on.
+    /// Stores the value that begins with the bracket at `start`; returns the offset at which the search continues.
     fn compound(&mut self, start: usize) -> usize {
         match self.end_of(start) {
             Ok(end) => match read(&self.text[start..end]) {
@@ -196,8 +196,8 @@ impl ValueFinder<'_> {
         start + 1
     }
 
-    /// Returns the end of the value that begins at `start`; else its fault, or `None` where it is only a bracket in
-    /// prose.
+    /// Returns the end of the value that begins at `start`; else its fault, with `true` if the text ends inside the
+    /// value, or `None` where it is only a bracket in prose.
     fn end_of(&mut self, start: usize) -> Result<usize, Option<(String, bool)>> {
         let unfinished = || Some(("the text ends before the value is closed".to_owned(), true));
         let mut lexer = Lexer::new(MAX_DEPTH);
@@ -234,7 +234,7 @@ impl ValueFinder<'_> {
         }
     }
 
-    /// Returns `true` if the text after the bracket could be damaged JSON.
+    /// Returns `true` if the text from the bracket at `start` on could be damaged JSON.
     fn may_be_json(&self, start: usize) -> bool {
         let next = self.text[start + 1..].trim_start().chars().next();
         match (self.text.as_bytes()[start], next) {
@@ -255,7 +255,7 @@ impl ValueFinder<'_> {
     }
 }
 
-/// Bytes before the line that closes the fence.
+/// Returns the number of bytes before the line that closes the fence; all of them without one.
 fn until_close(body: &str, fence: Fence) -> usize {
     let mut at = 0;
     for line in body.split_inclusive('\n') {

@@ -36,7 +36,7 @@ pub(crate) const TWO_OBJECTS: &str = "a further object follows the arguments: on
 /// Message for a value in which a comma is missing and a bracket is surplus, so that its members are ambiguous.
 const SURPLUS: &str = "a comma is missing, and a bracket too many follows: which members belong where is not certain";
 
-/// The delimiters that may be around the JSON.
+/// Delimiters that may be around the JSON of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Around {
     #[default]
@@ -414,7 +414,7 @@ impl CallJson {
         }
     }
 
-    /// Reads the text from `self.start` to `end` into the call.
+    /// Reads the value, which ends at `end`, into `call`: its arguments and repairs, or its fault.
     pub(crate) fn read(&self, window: &Window<'_>, end: u64, call: &mut UnresolvedCall) {
         let written = window.slice(self.start..end);
         call.raw_arguments = written.to_owned();

@@ -62,7 +62,7 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
         Step::More
     }
 
-    /// Returns the text that a call lacks which was cut off at the window's end.
+    /// Returns the state of a call that was cut off at the window's end, with the text that it lacks.
     fn missing(&self, _window: &Window<'_>, _tables: &Tables) -> CutCall {
         CutCall::default()
     }
@@ -105,7 +105,7 @@ pub(crate) trait CallShape: fmt::Debug + Send + Sync {
 
     /// Decides about a call without a marker that is still open at the limit on its bytes.
     ///
-    /// By default it is text up to `at`, except for the calls that were [kept](Step::Kept) before.
+    /// By default the call is text up to `at`, except for the calls that were [kept](Step::Kept) before.
     fn at_limit(&mut self, at: u64) -> Step {
         Step::Text(at, NotACallReason::Limit)
     }

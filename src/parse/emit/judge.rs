@@ -115,7 +115,7 @@ impl Placement {
         }
     }
 
-    /// Returns the reason for rejecting a call in this placement as one of this kind.
+    /// Returns the reason, with its message, for rejecting a call with this placement as one of this kind.
     pub(super) fn reason(&self, kind: RejectedKind) -> Reason {
         let message = match (kind, self.quoted_in) {
             (RejectedKind::Quoted, Some(quoted_in)) => quoted_in.message(),

@@ -20,7 +20,7 @@ pub(crate) struct RegionState {
     pub(crate) is_undecided: bool,
     /// `true` if the user has seen something of the answer.
     pub(crate) is_seen: bool,
-    /// The last prose in this region: none, on this line or above.
+    /// Position of the last prose in this region: none, on the current line or above it.
     pub(crate) prose: Prose,
     /// `Some` if a special token announced the call that follows; `true` if that token begins its line.
     announced: Option<bool>,

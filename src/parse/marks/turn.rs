@@ -19,7 +19,7 @@ pub(crate) enum TextTurn {
     Spoken,
 }
 
-/// Whose turn a role token opens, unless the next token says it.
+/// Role whose turn a token opens, by the name after the token; there is none if another token follows directly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RoleToken {
     Own,

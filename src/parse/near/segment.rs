@@ -343,7 +343,8 @@ fn is_plain(token: &str) -> bool {
     word.starts_with(char::is_alphabetic) && word.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '’'))
 }
 
-/// Returns `true` if `text`, after a parameter's name, describes the parameter in words, or goes on in words after a value.
+/// Returns `true` if `text`, after a parameter's name, describes the parameter in words, or continues in words after a
+/// value.
 fn describes(text: &str) -> bool {
     const TYPES: [&str; 9] = ["string", "str", "text", "integer", "int", "number", "boolean", "array", "object"];
     let line = text.lines().next().unwrap_or_default().trim_start_matches(is_around);

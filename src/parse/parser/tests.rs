@@ -27,7 +27,7 @@ fn known() -> Config {
     Config { catalog: Some(catalog()), ..Config::default() }
 }
 
-/// Parses whole and at every two-way split; all must agree.
+/// Returns the parsed text, after asserting that parsing it whole and at every two-way split agrees.
 fn parsed(text: &str, config: Config) -> Assembled {
     let whole = parse(text, config.clone());
     let mut parser = Parser::new(config);
@@ -52,7 +52,7 @@ fn parsed(text: &str, config: Config) -> Assembled {
     whole
 }
 
-/// The text in pieces of some bytes, each going on to the next character.
+/// Splits the text into pieces of `size` bytes, each extended to the next character boundary.
 fn pieces(text: &str, size: usize) -> Vec<&str> {
     let (mut rest, mut pieces) = (text, Vec::new());
     while !rest.is_empty() {

@@ -12,13 +12,13 @@ use regex::Regex;
 
 use crate::json::outside;
 
-/// A flag or a key with the sign after it.
+/// Pattern of a flag or a key, with the sign after it.
 static KEY: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"^(?:--([\w.-]+)\s*(?:=>|[:=])?|"?([\w.-]+)"?\s*(?:=>|[:=]))\s*"#).expect("the pattern is tested")
 });
 
-/// The JSON of an object of `--key value`, `key => value` or `"key": value`, parted by white space or commas. What is
-/// none of these stays as it is.
+/// Converts an object of `--key value`, `key => value` or `"key": value`, separated by white space or commas, to JSON.
+/// Text from the first member of another form on stays as it is.
 pub(super) fn json(text: &str) -> String {
     let (mut json, mut rest) = (String::new(), text);
     let mut sign = "{";
@@ -36,7 +36,7 @@ pub(super) fn json(text: &str) -> String {
     json + rest
 }
 
-/// Bytes of the value that `text` begins with: a string, an object, a list, or a word.
+/// Returns the length in bytes of the value that `text` begins with: a string, an object, a list, or a word.
 fn value_end(text: &str) -> usize {
     let mut depth = 0_usize;
     for (i, byte) in outside(text) {

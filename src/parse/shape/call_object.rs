@@ -20,41 +20,44 @@ use crate::parse::emit::not_a_call::NotACallReason;
 use crate::parse::emit::unresolved::{UnresolvedCall, holds};
 use crate::parse::tables::Tables;
 
-/// The rules by which a call object is read.
+/// Reader of a JSON object that is a call, with the rules by which it is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallObject<'t> {
     pub(crate) keys: &'static CallKeys,
     pub(crate) tables: &'t Tables,
-    /// Nothing announces it: it has a known tool's name and nothing that no call has.
+    /// `Some` if nothing announces the object: it must then have a known tool's name, and no key that a call may not
+    /// have.
     pub(crate) strict: Option<Further>,
 }
 
-/// Properties of the calls before one that nothing announces.
+/// Properties of the calls before an object that nothing announces.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Further {
-    /// There are such: an unknown name is a mistake and no text.
+    /// `true` if there are calls before the object: an unknown tool's name in it is a mistake, and no sign of text.
     pub(crate) any: bool,
-    /// Their names are their objects' keys.
+    /// `true` if in the calls before the object the tools' names are keys.
     pub(crate) keyed: bool,
-    /// It is no entry of a list: a tool's name alone calls it, and several name tools.
+    /// `true` if the object is no entry of a list and no call precedes it: a tool's name without arguments then calls
+    /// the tool.
     pub(crate) alone: bool,
 }
 
-/// The place of the arguments in the object.
+/// Position of the arguments in a call object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArgumentsPlace {
-    /// Under this key.
+    /// The arguments are the value of this key.
     Under(&'static str),
-    /// Beside the tool's name.
+    /// The arguments are members beside the tool's name.
     Flat,
-    /// Under the tool's name.
+    /// The arguments are the value of a key that is the tool's name.
     Keyed,
-    /// Not at all.
+    /// The object has no arguments.
     Absent,
 }
 
 impl ArgumentsPlace {
-    /// Sets the arguments' text: as it was written where that is known, else as their JSON.
+    /// Sets the text of the call's arguments: to `written` if that is known, else to their JSON; empty if there are
+    /// none.
     pub(crate) fn write(self, call: &mut UnresolvedCall, written: Option<&str>) {
         match written {
             Some(text) => text.clone_into(&mut call.raw_arguments),
@@ -64,7 +67,7 @@ impl ArgumentsPlace {
     }
 }
 
-/// Why an object is no call: as the reason why it is text, and as the fault of a call.
+/// Reason why an object is no call: why it is text, and the message for a rejected call.
 #[derive(Debug)]
 pub(crate) struct NotCall {
     pub(crate) reason: NotACallReason,
@@ -76,8 +79,8 @@ fn no_call<T>(reason: NotACallReason, message: impl Into<String>) -> Result<T, N
 }
 
 impl CallObject<'_> {
-    /// Takes tool, server and arguments out of the object that `call` has as its arguments, and
-    /// says how these were held. Their text is for the caller to set ([`ArgumentsPlace::write`]).
+    /// Reads tool, server and arguments into `call`, out of the object that it has as its arguments. Returns their
+    /// position in the object; their text is for the caller to set ([`ArgumentsPlace::write`]).
     pub(crate) fn take(self, call: &mut UnresolvedCall) -> Result<ArgumentsPlace, NotCall> {
         let Value::Object(mut object) = call.arguments.take() else {
             return no_call(NotACallReason::Damaged, "a call is a JSON object");
@@ -169,9 +172,9 @@ impl CallObject<'_> {
         )
     }
 
-    /// The call of an object whose only key is its tool's name, if it is one: what Apertus writes
-    /// (`hermes/name_as_key`). The first of a message that nothing announces has only what can be the
-    /// arguments of a known tool.
+    /// Reads an object whose only key is its tool's name, as Apertus writes it (`hermes/name_as_key`), into `call`;
+    /// returns `false` if it is no such object. The first call of a message that nothing announces must be of a known
+    /// tool, and its arguments must fit that.
     fn take_keyed(self, object: &Map<String, Value>, call: &mut UnresolvedCall) -> Result<bool, NotCall> {
         let mut members = object.iter();
         let (Some((name, value)), None) = (members.next(), members.next()) else { return Ok(false) };

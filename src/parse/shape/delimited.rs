@@ -10,30 +10,31 @@ use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 /// Error message for braces that hold, or are followed by, text that is no object of the dialect.
 const UNREADABLE: &str = "a bracket or a token is where the arguments should continue";
 
-/// Such an object that is being read.
+/// Reader of an object with bare keys and texts between tokens, which converts it to JSON.
 #[derive(Debug)]
 pub(crate) struct DelimitedObject {
     body: Delimited,
-    /// The JSON so far.
+    /// The JSON text of the object so far.
     json: String,
     lexer: Lexer,
-    /// The offsets up to which the lexer has read it, and up to which it was emitted.
+    /// Offset in the JSON text up to which the lexer has read it; `told` is that up to which it was emitted.
     lexed: usize,
     told: usize,
     is_valid: bool,
 }
 
 impl DelimitedObject {
-    /// An object with texts between two `token`s.
+    /// Creates a reader of an object whose texts are each between two `token`s.
     pub(crate) fn new(token: &'static str, max_depth: usize) -> Self {
         let (body, lexer) = (Delimited::new(token, max_depth), Lexer::new(max_depth));
         DelimitedObject { body, json: String::new(), lexer, lexed: 0, told: 0, is_valid: true }
     }
 
-    /// Reads on from the cursor in an object that begins at `start`; yields where it ends, once that is known.
+    /// Reads more of an object that begins at `start`, from the cursor on; returns the offset at which it ends, or
+    /// `None` if more text is needed.
     ///
     /// # Errors
-    /// The text there is no such object.
+    /// Returns the fault if the text is no such object, or is nested too deep.
     pub(crate) fn next(
         &mut self,
         start: u64,
@@ -51,7 +52,8 @@ impl DelimitedObject {
         }
     }
 
-    /// Matches `text`, after the object and without its closer, if the object continues there. Only another token may follow; before its own a bracket is too early (`gemma/member_after`).
+    /// Checks whether `text`, which follows the object and is not its closer, continues it: `text` begins with the
+    /// texts' token, or with anything but `<`. The object's last bracket then came too early (`gemma/member_after`).
     pub(crate) fn goes_on(&self, text: &str, more: bool) -> Match<()> {
         match begins(text, self.body.token, more) {
             Err(No) if !text.starts_with('<') => Ok(()),
@@ -59,14 +61,14 @@ impl DelimitedObject {
         }
     }
 
-    /// Reads the whole object into the call.
+    /// Reads the whole object, which was written as `text`, into the call.
     pub(crate) fn read(&self, text: &str, call: &mut UnresolvedCall) {
         let unchanged = call.take_json(text, &self.json, self.body.max_depth);
         call.restated = unchanged.is_some_and(|unchanged| unchanged < self.told);
     }
 
-    /// Emits the part that is known to be valid. Its length differs from that of the text as written, so its
-    /// span is empty, at `at`, the start of the object: the bytes are those of the call's end
+    /// Emits the part of the JSON that is certain to be valid. Its length differs from that of the text as written, so
+    /// its span is empty, at `at`, the start of the object: the bytes are those of the call's end
     /// (`gemma/preview_stops`).
     fn emit(&mut self, at: u64, out: &mut CallOut<'_, '_>) {
         if out.is_over_limit() {

@@ -30,44 +30,44 @@ use crate::parse::tables::Tables;
 use super::elements::read_elements;
 use super::named::NamedObject;
 
-/// Characters of an unexpected text that a message shows.
+/// Maximum number of characters of an unexpected text that a message shows.
 const FOUND_CHARS: usize = 20;
 
-/// An open element call.
+/// An open call that is an XML element with child elements.
 #[derive(Debug)]
 pub(crate) struct Element {
     block: &'static Block,
     state: ElementState,
-    /// The call, and its arguments' JSON.
+    /// The call, with the reader of its arguments' JSON.
     object: NamedObject,
-    /// Children that were closed, by index.
+    /// Set of the children that were closed, one bit for each index.
     seen: u32,
-    /// The JSON begins with no bracket, so that only its closing tag ends it.
+    /// `true` if the arguments' JSON begins with no bracket, so that only its closing tag ends it.
     scalar: bool,
-    /// The position of arguments that are written as tags.
+    /// Byte range of the arguments, if they are written as tags.
     tags: Option<Range<u64>>,
-    /// Arguments that are text under their children's own tags.
+    /// Arguments that are the text of child elements of their own.
     texts: Map<String, Value>,
-    /// The position of something that does not belong there.
+    /// Offset of text that may not be between the child elements.
     unexpected_at: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ElementState {
     Between,
-    /// Text of a child, by index, that starts here.
+    /// In the text of the child with this index, which starts at this offset.
     Name(usize, u64),
-    /// In the arguments.
+    /// In the arguments' JSON, or before it.
     Arguments,
-    /// In arguments that are written as tags, which begin here.
+    /// In arguments that are written as tags, which begin at this offset.
     Tags(u64),
-    /// After a fault between children.
+    /// After a fault between child elements: the rest of the call is skipped.
     Junk,
 }
 
 impl Element {
-    /// Matches the block's closing tag, and the opening tag of each child, by index, at the start of `text`; the answers
-    /// have the tags' lengths.
+    /// Matches the block's closing tag, and the opening tag of each child, at the start of `text`; each match has the
+    /// child's index, `None` for the closing tag, and the tag's length.
     fn tags<'b>(block: &'b Block, text: &'b str, more: bool) -> impl Iterator<Item = Match<(Option<usize>, usize)>> {
         let close = begins_tag(text, &block.tag, true, more).map(|length| (None, length));
         let children = block.children.iter().enumerate();
@@ -76,13 +76,14 @@ impl Element {
         )
     }
 
-    /// Returns the position where the call ends if nothing more of it follows; that its closing tags are missing is noted.
+    /// Returns the offset at which the call ends if nothing more of it follows, and notes its missing closing tags as a
+    /// repair; `None` while the call is not complete.
     fn ends_here(&mut self) -> Option<u64> {
         self.completed().inspect(|_| self.object.call.note(Repair::MissingClose))
     }
 
-    /// The same if the stream ends with the window. A closing tag that was cut off
-    /// belongs to the call.
+    /// Returns the offset at which the call ends if the stream ends with the window; a closing tag that was cut off
+    /// belongs to the call. `None` while the call is not complete.
     fn ends_with(&mut self, window: &Window<'_>) -> Option<u64> {
         let at = self.ends_here()?;
         let cut = window.from(at).trim_start();
@@ -92,7 +93,8 @@ impl Element {
         Some(if is_cut { window.end() } else { at })
     }
 
-    /// Returns the position where the call ended if nothing more belongs to it, once all that it needs has come.
+    /// Returns the offset at which the call ended if nothing more belongs to it; `None` while a child that it needs is
+    /// missing.
     fn completed(&self) -> Option<u64> {
         self.object.completed().filter(|_| self.is_complete())
     }
@@ -160,7 +162,7 @@ impl Element {
         Step::End(end)
     }
 
-    /// A child without which it is no call.
+    /// Returns the first child that is missing and without which the element is no call.
     fn missing_child(&self) -> Option<&'static Child> {
         let is_needed = |child: &Child| matches!(child.role, ChildRole::Tool | ChildRole::Argument);
         let mut children = self.block.children.iter().enumerate();
@@ -218,8 +220,8 @@ impl Element {
         Step::Next
     }
 
-    /// Checks whether `text`, in the text of child `i`, begins with the opener of another child that
-    /// did not come yet; of a length of none, for it is not taken.
+    /// Matches the opening tag of another child, which has not come yet, at the start of `text`, in the text of child
+    /// `i`. The length is 0, as the tag is not consumed.
     fn next_child(&self, i: usize, text: &str, more: bool) -> Match<usize> {
         let others = self.block.children.iter().enumerate().filter(|(other, child)| {
             let has_json = child.role == ChildRole::Arguments && self.object.is_begun();
@@ -228,7 +230,7 @@ impl Element {
         first_of(others.map(|(_, child)| begins_tag(text, &child.tag, false, more))).map(|_| 0)
     }
 
-    /// Tells the name once it is known, then what is known of the arguments.
+    /// Emits the call's start once its name is known, then the known part of the arguments.
     fn announce(&mut self, window: &Window<'_>, role: ChildRole, out: &mut CallOut<'_, '_>) {
         let NamedObject { call, started, cursor, json, .. } = &mut self.object;
         if call.tool.is_some() && !*started {
@@ -241,7 +243,7 @@ impl Element {
         }
     }
 
-    /// In the arguments, up to the end of their JSON and what closes them. They may be tags instead.
+    /// Reads the arguments up to the end of their JSON and its closing tag. They may be tags instead.
     fn arguments(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         if !self.object.is_begun() {
             self.object.cursor += leading_space(window.from(self.object.cursor)) as u64;
@@ -272,7 +274,8 @@ impl Element {
         }
     }
 
-    /// In arguments that are written as tags: up to their closing tag, after which the block goes on.
+    /// Reads arguments that are written as tags, from `start` up to their closing tag, after which the element
+    /// continues.
     fn in_tags(&mut self, start: u64, window: &Window<'_>, think_ends: bool) -> Match<Step> {
         let Some(rest) = window.to_byte(b'<', &mut self.object.cursor) else { return Ok(Step::More) };
         let more = window.more;
@@ -292,7 +295,7 @@ impl Element {
         Ok(Step::Next)
     }
 
-    /// Checks whether `text`, after the arguments' closing tag, goes on with the block, or nothing does.
+    /// Checks whether `text`, after the arguments' closing tag, continues the element, or is empty at the stream's end.
     fn follows(&self, text: &str, more: bool) -> Match<()> {
         if text.is_empty() {
             return if more { Err(Undecided) } else { Ok(()) };
@@ -300,7 +303,7 @@ impl Element {
         first_of(Element::tags(self.block, text, more)).map(|_| ())
     }
 
-    /// After the arguments' closing tag, which has this length.
+    /// Updates the state after the arguments' closing tag, of `length` bytes.
     fn arguments_closed(&mut self, length: usize) -> Step {
         self.object.cursor += length as u64;
         if let Some(i) = self.block.children.iter().position(|c| c.role == ChildRole::Arguments) {
@@ -311,7 +314,8 @@ impl Element {
         Step::Next
     }
 
-    /// After a fault: up to the block's closer, or to where the block begins anew.
+    /// Skips text after a fault, up to the element's closing tag, to a new opening tag of it, or to the end of the
+    /// reasoning.
     fn junk(&mut self, window: &Window<'_>, think_ends: bool) -> Step {
         let Some(rest) = window.to_byte(b'<', &mut self.object.cursor) else { return Step::More };
         let (tag, more) = (&self.block.tag, window.more);
@@ -403,7 +407,7 @@ impl CallShape for Element {
     }
 }
 
-/// The openers of elements: the block's tag, and a child's or the closing one after it.
+/// Recogniser of calls that are elements: the element's tag, and a child's opening tag or the closing tag after it.
 pub(crate) struct Blocks;
 
 impl Opens for Blocks {

@@ -15,10 +15,10 @@ use crate::json::read;
 use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::tables::Tables;
 
-/// The name of an array's elements.
+/// Name of the elements that are the items of an array.
 const ITEM: &str = "item";
 
-/// Reads `text`, elements with this token before each tag, into the call's arguments.
+/// Reads `text`, elements with `token` before each tag, into the call's arguments.
 pub(super) fn read_elements(token: &str, text: &str, call: &mut UnresolvedCall, tables: &Tables) {
     text.trim().clone_into(&mut call.raw_arguments);
     let tool = Callee::named(tables, call.server.as_deref(), call.tool.as_deref().unwrap_or_default()).tool(tables);
@@ -55,7 +55,7 @@ struct Elements<'t> {
 }
 
 impl Elements<'_> {
-    /// The elements that `text` is, with white space between them.
+    /// Returns the names and values of the elements of which `text` consists, with white space between them.
     fn members<'e>(&self, text: &'e str, depth: usize) -> Result<Vec<(&'e str, Value)>, Fault> {
         if depth > self.max_depth {
             return Err(Fault::too_deep(self.max_depth));
@@ -70,7 +70,7 @@ impl Elements<'_> {
         Ok(members)
     }
 
-    /// Returns the name of the tag that `text` begins with, and what follows the tag.
+    /// Returns the name of the tag that `text` begins with, and the text after the tag.
     fn opening<'e>(&self, text: &'e str) -> Result<(&'e str, &'e str), Fault> {
         let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
         let tag = text.strip_prefix(self.token).and_then(|tag| tag.strip_prefix('<')?.split_once('>'));
@@ -80,7 +80,7 @@ impl Elements<'_> {
         })
     }
 
-    /// Divides `text` at the tag that closes the element of this name.
+    /// Divides `text` at the closing tag of the element `name`; returns the text before and after that tag.
     fn divided<'e>(&self, name: &str, text: &'e str) -> Result<(&'e str, &'e str), Fault> {
         let tag = |slash: &str| format!("{}<{slash}{name}>", self.token);
         let (open, close, lead) = (tag(""), tag("/"), format!("{}<", self.token));
@@ -125,7 +125,7 @@ fn object(members: Vec<(&str, Value)>) -> Result<Map<String, Value>, Fault> {
     Ok(object)
 }
 
-/// A text that is on lines of its own, without the line breaks around it.
+/// Returns a value without the line breaks at its start and end, if it has both; else unchanged.
 fn laid_out(value: &str) -> &str {
     let inner = match value.strip_prefix("\r\n") {
         Some(value) => value.strip_suffix("\r\n").or_else(|| value.strip_suffix('\n')),

@@ -6,13 +6,14 @@ use crate::dialect::{CallKeys, IDLE};
 use crate::parse::emit::unresolved::Fault;
 use crate::tools::Tool;
 
-/// Returns `true` if every key is a parameter of the tool, and none is missing that it needs.
+/// Returns `true` if every key of `arguments` is a parameter of the tool, and no required parameter is missing.
 pub(crate) fn fits(tool: &Tool, arguments: &Map<String, Value>) -> bool {
     arguments.keys().all(|key| tool.has_parameter(key))
         && tool.parameters().all(|parameter| !parameter.required || arguments.contains_key(parameter.name))
 }
 
-/// Returns `true` if these can only be arguments of the tool: an object or its JSON text, which fits.
+/// Returns `true` if `arguments` can only be arguments of the tool: an object, or its JSON text, that fits its
+/// parameters. `false` without a tool.
 pub(crate) fn takes(tool: Option<&Tool>, arguments: &Value) -> bool {
     let Some(tool) = tool else { return false };
     match arguments {
@@ -22,17 +23,16 @@ pub(crate) fn takes(tool: Option<&Tool>, arguments: &Value) -> bool {
     }
 }
 
-/// Returns `true` if `object`, as far as it came, begins with a parameter of the tool: then it can only be the tool's
-/// arguments.
+/// Returns `true` if the first key of `object`, which may be incomplete, is a parameter of the tool: it can only be the
+/// tool's arguments then.
 pub(crate) fn begins_with_parameter(tool: &Tool, object: &str) -> bool {
     let inner = object.strip_prefix('{').unwrap_or_default().trim_start();
     let key = inner.strip_prefix('"').and_then(|key| key.split_once('"'));
     key.is_some_and(|(key, _)| tool.has_parameter(key))
 }
 
-/// Takes the tool's name, or an object with name and arguments, out from under `wrapper`, as
-/// OpenAI's interface has them; the name is put under `tool_key`. Yields what is wrong if the
-/// same is beside it and says something else.
+/// Replaces the member `wrapper` of a call object, as OpenAI's API has it, by its value: an object's members, or the
+/// tool's name under `tool_key`. Returns the fault if a member of the same key and another value is beside it.
 pub(crate) fn unwrap_function(object: &mut Map<String, Value>, wrapper: &str, tool_key: &str) -> Option<Fault> {
     let inner = match object.shift_remove(wrapper)? {
         Value::Object(inner) => inner,
@@ -48,9 +48,9 @@ pub(crate) fn unwrap_function(object: &mut Map<String, Value>, wrapper: &str, to
     fault
 }
 
-/// Takes the arguments that are beside the tool's name out of `object`, a call without it:
-/// `{"name": "f", "a": 1}`. `None` unless all that is there is a parameter or what a call
-/// may have beside them, and they fit. `tool` is asked for only where it matters.
+/// Removes the arguments that are beside the tool's name from `object`, a call without that name, and returns them:
+/// `{"name": "f", "a": 1}`. `None` unless each key is a parameter or one that a call may have beside them, and the
+/// arguments fit. `tool` is only called where it matters.
 pub(crate) fn take_flat<'t>(
     object: &mut Map<String, Value>,
     tool: impl FnOnce() -> Option<&'t Tool>,

@@ -36,32 +36,32 @@ pub(crate) const LABELS: &[&str] = &[
     "Call:", "Action:", "**Tool call:", "**Tool Call:", "工具调用：", "工具调用:", "调用：", "调用:",
 ];
 
-/// Call objects that may yet be text; see the module.
+/// Reader of call objects without a marker, which may yet be text.
 #[derive(Debug)]
 pub(crate) struct WholeMessage {
     keys: &'static CallKeys,
-    /// The position of the first byte, a brace or a bracket. After prose they are calls if the tools take their
+    /// Position of the first byte, a brace or a bracket. After prose the objects are calls only if the tools take their
     /// arguments.
     place: Place,
     state: MessageState,
     cursor: u64,
-    /// Brackets around the objects that are still open, the innermost last.
+    /// Closing brackets of those that are open around the objects, the innermost last.
     closers: &'static str,
     /// Server and tool of the first call.
     first: Option<CalledTool>,
-    /// The tools accept the arguments of all calls: then prose may follow.
+    /// `true` if the tools accept the arguments of all calls so far: then prose may follow.
     fits: bool,
-    /// Why one of several cannot be read: then none is a call.
+    /// Reason why one of several objects cannot be read: then none is a call.
     failed: Option<NotACallReason>,
     /// The offset after the last object, or after the last bracket around it.
     end: u64,
-    /// An object has begun.
+    /// `true` once an object has begun.
     begun: bool,
-    /// The name of the first call is the key of its object.
+    /// `true` if the name of the first call is the key of its object.
     keyed: bool,
-    /// An unopened bracket was closed: only the end may follow.
+    /// `true` if a closing bracket without an opening one came: only the end may follow.
     surplus: bool,
-    /// A second pair of braces is around the object.
+    /// `true` if a second pair of braces is around the object.
     doubled: bool,
 }
 
@@ -76,21 +76,21 @@ enum MessageState {
     Between,
 }
 
-/// An open object.
+/// A JSON object that is being read, and may be a call.
 #[derive(Debug, Default)]
 struct Object {
     json: CallJson,
     member: Member,
     value_start: u64,
-    /// The tool's name, once it is known to be a tool's.
+    /// Name of the called tool, once it was read and found to be a tool's.
     tool: Option<String>,
-    /// Its arguments' key came.
+    /// `true` if the key of the arguments came.
     has_arguments: bool,
-    /// The position of the arguments.
+    /// Byte range of the arguments.
     arguments: Option<Range<u64>>,
-    /// Its arguments are beside the tool's name.
+    /// `true` if the arguments are beside the tool's name.
     flat: bool,
-    /// Its first key came.
+    /// `true` once the object's first key came.
     begun: bool,
 }
 
@@ -98,17 +98,17 @@ struct Object {
 enum Member {
     Tool,
     Arguments,
-    /// The arguments, under the tool's name.
+    /// The arguments, whose key is the tool's name.
     Keyed,
     /// The tool's name, or an object with name and arguments.
     Function,
-    /// A list of further objects.
+    /// A list of further call objects.
     List,
     #[default]
     Other,
 }
 
-/// The openers of such objects.
+/// Recogniser of call objects without a marker.
 pub(crate) struct WholeMessages;
 
 impl Markerless for WholeMessages {
@@ -154,13 +154,13 @@ impl Markerless for WholeMessages {
 }
 
 impl WholeMessage {
-    /// Returns `true` if calls come before what is read: it makes a series with them.
+    /// Returns `true` if calls precede the one that is being read, so that it makes a series with them.
     fn is_further(&self) -> bool {
         self.first.is_some() || self.place.after_calls
     }
 
-    /// Checks whether `text` begins an object whose first key is one of a call's or a known tool's name,
-    /// or a list of such.
+    /// Checks whether `text` begins an object whose first key is a call's or a known tool's name, or a list of such
+    /// objects.
     fn ahead(keys: &CallKeys, names: &KnownNames, text: &str, more: bool) -> Match<()> {
         let bare = text.strip_prefix('[').map_or(text, |inner| &inner[leading_space(inner)..]);
         let undecided = || if more { Err(Undecided) } else { Err(No) };
@@ -179,7 +179,7 @@ impl WholeMessage {
         }
     }
 
-    /// After the last bracket: what ends the objects.
+    /// Decides about the objects by the text after their last bracket.
     fn after(&self, window: &Window<'_>, think_ends: bool) -> Step {
         match after_all(self.cursor, self.place.fence, think_ends, window) {
             Ok(()) => self.failed.map_or(Step::End(self.end), |why| Step::Broken(self.end, why)),
@@ -189,7 +189,8 @@ impl WholeMessage {
         }
     }
 
-    /// Returns `true` if other text below the objects leaves them calls: not between prose, where examples are.
+    /// Returns `true` if the objects stay calls with other text below them: they do not between prose, where examples
+    /// are.
     fn precedes_prose(&self, window: &Window<'_>) -> bool {
         let is_whole = self.failed.is_none() && self.fits && self.place.fence.is_none() && !self.place.follows_prose;
         is_whole && goes_on_below(self.end, self.cursor, window)
@@ -275,12 +276,12 @@ impl WholeMessage {
         Step::Next
     }
 
-    /// Begins the objects at `at`, in brackets that these close.
+    /// Starts to read a list of objects at offset `at`, in brackets that `closers` close.
     fn open_list(&mut self, closers: &'static str, at: u64) {
         (self.closers, self.cursor, self.state) = (closers, at, MessageState::Next);
     }
 
-    /// At the value of the key that holds a list of objects.
+    /// Starts to read a list of objects that is a member's value, at offset `at`.
     fn list(&mut self, at: u64, window: &Window<'_>) -> Step {
         if !window.from(at).starts_with('[') {
             return Step::Text(at, NotACallReason::ForeignKey);
@@ -412,7 +413,7 @@ impl CallShape for WholeMessage {
         }
     }
 
-    /// Text that was cut off after calls is named by the first of them.
+    /// Returns server and tool of the first call or, without one, the tool of the open object.
     fn called(&self, _: &Tables) -> CalledTool {
         match (&self.first, &self.state) {
             (Some(first), _) => first.clone(),
@@ -423,7 +424,7 @@ impl CallShape for WholeMessage {
 }
 
 impl Member {
-    /// Returns the member that a key begins, if a call may have it.
+    /// Returns the role of the member with this key; `None` if no call may have such a key.
     fn of(keys: &CallKeys, key: &str) -> Option<Member> {
         let named = |list: &[String]| list.iter().any(|known| known == key);
         Some(match key {
@@ -438,7 +439,8 @@ impl Member {
 }
 
 impl Object {
-    /// Returns `true` if a known tool's name and its arguments' key came, or one of its parameters.
+    /// Returns `true` if the object is certainly a call: a known tool's name came, and a key for arguments or one of
+    /// the tool's parameters.
     fn is_certain(&self, window: &Window<'_>, tables: &Tables) -> bool {
         let Some(name) = self.tool.as_deref() else { return false };
         if self.member != Member::Keyed {
@@ -447,12 +449,13 @@ impl Object {
         tables.named_tool(name).is_some_and(|tool| begins_with_parameter(tool, window.from(self.value_start)))
     }
 
-    /// Returns `true` if nothing that a call needs came.
+    /// Returns `true` if neither a tool's name nor a key for arguments came.
     fn is_empty(&self) -> bool {
         self.tool.is_none() && !self.has_arguments
     }
 
-    /// Takes a value that was read; `false` if no call has it. Without `names` a tool may have any.
+    /// Handles the value of the member that is being read; returns `false` if no call has such a value. `names`: the
+    /// known tools; `None` admits any.
     fn value_read(&mut self, text: &str, keys: &CallKeys, names: Option<&KnownNames>) -> bool {
         match self.member {
             // What a second name says shows in the end.
@@ -469,7 +472,7 @@ impl Object {
         }
     }
 
-    /// Returns `true` if a key is a parameter of the tool that was named, and not known to be anything else.
+    /// Returns `true` if `key` is a parameter of the tool that was named, and not known to be anything else.
     fn is_parameter(&self, key: &str, keys: &CallKeys, tables: &Tables) -> bool {
         let Some(name) = self.tool.as_deref().filter(|_| !self.has_arguments) else { return false };
         let is_own = key != ACTION
@@ -479,8 +482,8 @@ impl Object {
         !is_own && tables.named_tool(name).is_some_and(|tool| tool.has_parameter(key))
     }
 
-    /// Returns `true` if its first key, in single quotes, is one of a call or a known tool's name, or may
-    /// still become one.
+    /// Returns `true` if the object's first key, in single quotes, is a call's or a known tool's name, or may still
+    /// become one.
     fn may_be_call(&self, keys: &CallKeys, tables: &Tables, window: &Window<'_>) -> bool {
         let key = self.python_key(window).unwrap_or_default();
         match key.split_once('\'') {
@@ -489,7 +492,7 @@ impl Object {
         }
     }
 
-    /// Returns the text from its first key on, if that is in single quotes.
+    /// Returns the text from the object's first key on, if that is in single quotes; else `None`.
     fn python_key<'w>(&self, window: &Window<'w>) -> Option<&'w str> {
         window.from(self.json.start).strip_prefix('{')?.trim_start().strip_prefix('\'')
     }
@@ -501,17 +504,17 @@ impl Object {
     }
 }
 
-/// Returns `true` if `text` may become a key of a call, or a known tool's name.
+/// Returns `true` if `text` is the beginning of a call's key, or of a known tool's name.
 fn may_begin_call(keys: &CallKeys, names: &KnownNames, text: &str) -> bool {
     keys.all().any(|known| known.starts_with(text)) || names.may_become(text)
 }
 
-/// The text of a JSON string without escapes.
+/// Returns the text of a JSON string; `None` if it has an escape.
 fn name_in(text: &str) -> Option<&str> {
     text.strip_prefix('"')?.strip_suffix('"').filter(|name| !name.contains('\\'))
 }
 
-/// After all that is a call: whether the fence ends here, or the message.
+/// Checks whether the code fence or, without one, the message ends at offset `at`, after all calls.
 pub(crate) fn after_all(at: u64, fence: Option<Fence>, think_ends: bool, window: &Window<'_>) -> Match<()> {
     // Bounded, or a run of fence characters would be read anew with every chunk.
     let (rest, more) = window.candidate(at, MIN_HOLD);
@@ -521,13 +524,14 @@ pub(crate) fn after_all(at: u64, fence: Option<Fence>, think_ends: bool, window:
     }
 }
 
-/// Returns `true` if what follows calls that end at `end` is prose below them, which begins at `at`, and may be no call.
+/// Returns `true` if the text at `at`, after calls that end at `end`, is on a later line, and begins neither a token, a
+/// fence nor a call: it is prose below the calls.
 pub(crate) fn goes_on_below(end: u64, at: u64, window: &Window<'_>) -> bool {
     // With one of these a token, a fence or a further call may begin.
     window.slice(end..at).contains('\n') && !window.from(at).starts_with(['<', '[', '{', '`', '~'])
 }
 
-/// The end of a damaged object: its fence's.
+/// Returns the matcher of the text that ends a damaged object: the closing line of its code fence.
 pub(crate) fn fence_closer(fence: Option<Fence>, think_ends: bool) -> impl Closer {
     move |text: &str, line_start: bool, more: bool| {
         let fence = fence.filter(|_| line_start).ok_or(No)?;

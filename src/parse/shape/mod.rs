@@ -46,7 +46,7 @@ use crate::parse::call::{Markerless, Opens};
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::Tables;
 
-/// Repair: brackets after calls, which nothing opened.
+/// Name of the repair for closing brackets after calls, which nothing opened.
 const SURPLUS_BRACKET: &str = "surplus_bracket";
 
 /// The recognisers of each shape's calls at a `<` or a `[`, in order of precedence, with the kind of the marks that
@@ -60,7 +60,7 @@ pub(crate) const OPENERS: &[(Kinds, &dyn Opens)] = &[
     (Kinds::MARKER, &tests::smallest::Smallest),
 ];
 
-/// The recognisers of each shape's calls that no marker announces, in order of precedence.
+/// The recognisers of each shape's calls without a marker, in order of precedence.
 pub(crate) const MARKERLESS: &[&dyn Markerless] = &[
     &message::WholeMessages,
     &python::Calls,
@@ -71,7 +71,7 @@ pub(crate) const MARKERLESS: &[&dyn Markerless] = &[
     &tests::smallest_bare::Smallest,
 ];
 
-/// Adds to the tables what they do not know of themselves.
+/// Adds the line beginnings of calls without a marker to the lexicon.
 pub(crate) fn add_marks(tables: &mut Tables) {
     #[cfg(test)]
     tables.lexicon.add_mark(tests::smallest::OPEN, Kinds::MARKER);

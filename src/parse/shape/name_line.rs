@@ -21,7 +21,7 @@ use crate::parse::shape::message::{after_all, fence_closer, goes_on_below};
 use crate::parse::tables::Tables;
 use crate::tools::Tool;
 
-/// A name and an object that may yet be text; see the module.
+/// Reader of a tool's name and the object after it, which may yet be text.
 #[derive(Debug)]
 pub(crate) struct NameLine {
     start: u64,
@@ -32,7 +32,7 @@ pub(crate) struct NameLine {
     end: Option<(u64, u64)>,
 }
 
-/// The recogniser of such names: the name is known, and only white space is between it and an object.
+/// Recogniser of calls that are a known tool's name, white space and an object.
 pub(crate) struct NameLines;
 
 impl Markerless for NameLines {
@@ -72,7 +72,7 @@ impl Markerless for NameLines {
 }
 
 impl NameLine {
-    /// Returns the tool, if it is known.
+    /// Returns the called tool; `None` if it is not known.
     fn tool<'t>(&self, tables: &'t Tables) -> Option<&'t Tool> {
         let (server, tool) = &self.called;
         tables.tool(server.as_deref(), tool.as_deref()?)
@@ -118,7 +118,8 @@ impl CallShape for NameLine {
         }
     }
 
-    /// Certain to be a call is one whose first key is a parameter.
+    /// Returns the last step at the stream's end: an incomplete call is one if the object's first key is a parameter of
+    /// the tool.
     fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Step {
         if let Some((end, _)) = self.end {
             return Step::End(end);

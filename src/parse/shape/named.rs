@@ -35,37 +35,37 @@ use crate::parse::marks::head::{Head, begins_token, ends, gate, head, longest_he
 use crate::parse::marks::kinds::Kinds;
 use crate::parse::tables::{NamedDialect, NamedForm, Tables};
 
-/// Something is between the object and the call's closing token.
+/// Message for text between the arguments and the call's closing token.
 const GOES_ON: &str = "unexpected text between the arguments and the closing token";
 
-/// An open call of a name and an object.
+/// Reader of an open call that is a name and an object with the arguments.
 #[derive(Debug, Default)]
 pub(crate) struct NamedObject {
-    /// The dialect's data, of calls whose opener is no tool's tag.
+    /// Dialect data of a call whose opener contains the tool's name; `None` for a tool's own tag and for an element.
     named: Option<&'static Named>,
-    /// The tag of the element that the arguments are in, if any.
+    /// Tag of the element that contains the arguments; `None` outside an element.
     outer: Option<&'static str>,
-    /// The text that the next call of the kind begins with.
+    /// Text with which the next call of this form begins; `None` if that is not a literal.
     opener: Option<&'static str>,
     state: NamedState,
     pub(super) cursor: u64,
-    /// The call is over the limit; see [`CallOut::is_over_limit`].
+    /// `true` if the call is over the limit; see [`CallOut::is_over_limit`].
     pub(super) over_limit: bool,
     pub(super) call: UnresolvedCall,
     pub(super) started: bool,
     pub(super) json: CallJson,
     syntax: Syntax,
-    /// The position where the call ends if nothing more of it follows.
+    /// Offset at which the call ends if nothing more of it follows; `None` until its object is complete.
     pub(super) complete_at: Option<u64>,
 }
 
-/// The syntax of the arguments.
+/// Syntax of a call's arguments.
 #[derive(Debug, Default)]
 enum Syntax {
     #[default]
     Json,
-    /// Flags or arrows in braces, and whether the brace around name and arguments was closed. Such braces are reported
-    /// like those of damaged JSON.
+    /// Flags or arrows in braces, and `true` once the brace around name and arguments was closed. Their braces are
+    /// matched like those of damaged JSON.
     Arrows(bool),
     /// Elements with this token before each tag.
     Elements(&'static str),
@@ -78,20 +78,20 @@ enum NamedState {
     Lead,
     Object,
     Tail,
-    /// In what cannot be read.
+    /// In text that cannot be read.
     Junk,
-    /// The head was the whole call.
+    /// After an opener that is the whole call.
     Whole,
 }
 
 impl NamedObject {
-    /// A call of a known tool in its own tag, with all arguments as one object.
+    /// Creates a call of a known tool in its own tag, with all arguments as one object.
     pub(crate) fn in_tag(tag: &str, called: CalledTool, at: u64, max_depth: usize) -> Self {
         let json = CallJson::arguments(at, max_depth, Around::Fence { expected: false }, format!("</{tag}>"));
         NamedObject::with(called, at, json)
     }
 
-    /// The arguments of a call that is this element, whose opening tag ends at `at`.
+    /// Creates the call that is the element `block`, whose opening tag ends at `at`, to read its arguments.
     pub(super) fn in_element(block: &'static Block, at: u64, max_depth: usize) -> Self {
         let json = CallJson::arguments(at, max_depth, Around::Layers, block.arguments_close.as_str());
         NamedObject { outer: Some(&block.tag), ..NamedObject::with((None, block.tool.clone()), at, json) }
@@ -101,8 +101,8 @@ impl NamedObject {
         NamedObject { cursor: at, call: UnresolvedCall::of(called), json, ..NamedObject::default() }
     }
 
-    /// Returns the position where the call ends if the stream ends with the window. A closer that
-    /// was cut off belongs to the call.
+    /// Returns the offset at which the call ends if the stream ends with the window; a closer that was cut off belongs
+    /// to the call. `None` while the call is not complete.
     fn ends_with(&mut self, window: &Window<'_>) -> Option<u64> {
         let at = self.ends_here()?;
         let cut = window.from(at).trim_start();
@@ -111,7 +111,8 @@ impl NamedObject {
         Some(if is_cut { window.end() } else { at })
     }
 
-    /// Returns the position where the call ended if nothing more belongs to it, once its JSON is closed.
+    /// Returns the offset at which the call ended if nothing more belongs to it; `None` while its object is not
+    /// complete, or if it has a fault.
     pub(super) fn completed(&self) -> Option<u64> {
         let at = self.complete_at.filter(|_| self.call.fault.is_none())?;
         // Over the limit little text is held: everything that was read then belongs to the call
@@ -120,7 +121,8 @@ impl NamedObject {
         Some(if is_far { self.cursor } else { at })
     }
 
-    /// Returns the position where the call ends if nothing more of it follows; that its closer is missing is noted.
+    /// Returns the offset at which the call ends if nothing more of it follows, and notes a missing closer as a repair;
+    /// `None` while the call is not complete.
     fn ends_here(&mut self) -> Option<u64> {
         let at = self.completed()?;
         if !self.json.closer.is_empty() {
@@ -129,17 +131,18 @@ impl NamedObject {
         Some(at)
     }
 
-    /// Returns `true` if the object has begun.
+    /// Returns `true` if the object with the arguments has begun.
     pub(super) fn is_begun(&self) -> bool {
         self.state != NamedState::Lead
     }
 
-    /// Checks whether `text` begins with what ends the call; yields its length.
+    /// Matches the call's closer at the start of `text`; returns its length.
     fn closes(&self, text: &str, more: bool) -> Match<usize> {
         ends(&self.json.closer, text, more)
     }
 
-    /// Before the JSON: a fence, or the closer of a call without arguments.
+    /// Reads the text before the arguments: a fence, the closer of a call without arguments, or the beginning of the
+    /// object.
     fn lead(&mut self, rest: &str, more: bool) -> Step {
         let lead = match self.syntax {
             Syntax::Json => self.json.lead(rest, more, self.closes(rest, more), &mut self.call),
@@ -187,7 +190,7 @@ impl NamedObject {
         }
     }
 
-    /// Begins to skip text that is no object, or goes on after it, up to its end.
+    /// Records a fault, and changes to skipping the rest of the call.
     fn fails(&mut self, fault: Fault) -> Step {
         self.json.too_deep = fault.kind == RejectedKind::Limit;
         self.call.fault.get_or_insert(fault);
@@ -196,7 +199,7 @@ impl NamedObject {
         Step::Next
     }
 
-    /// In what cannot be read: up to the closer, the next call or the reasoning's end.
+    /// Skips text that cannot be read, up to the closer, the next call or the end of the reasoning.
     fn junk(&mut self, window: &Window<'_>, think_ends: bool) -> Step {
         let rest = window.from(self.cursor);
         let first = self.json.closer.bytes().next().unwrap_or(b'<');
@@ -234,7 +237,7 @@ impl NamedObject {
         Step::Next
     }
 
-    /// After the object: its fence's end, the closer, or something else.
+    /// Reads the text after the object: the end of its fence, the closer, or other text, which ends the call.
     fn tail(&mut self, rest: &str, more: bool, window: &Window<'_>) -> Step {
         if let Syntax::Arrows(is_closed @ false) = &mut self.syntax
             && self.json.end.is_some()
@@ -280,7 +283,7 @@ impl NamedObject {
         Step::End(end.unwrap_or(self.cursor))
     }
 
-    /// Reads on.
+    /// Reads more of the call, and returns the result of this step.
     pub(super) fn read(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Step {
         match self.state {
             NamedState::Object => return self.object(window, out),
@@ -374,8 +377,8 @@ impl CallShape for NamedObject {
     }
 }
 
-/// The openers of calls that hold their tool's name: with the header, and the
-/// arguments' beginning after it; and what is around such calls.
+/// Recogniser of calls whose opener contains the tool's name, with the beginning of the arguments after it, and of the
+/// delimiters of groups of such calls.
 pub(crate) struct Heads;
 
 impl Opens for Heads {
@@ -396,7 +399,7 @@ impl Opens for Heads {
     }
 }
 
-/// The call of this name, in this form, whose head ends at `at`.
+/// Opens the call of the tool `name` in this form, whose opener ends at `at`.
 pub(crate) fn open_call(form: NamedForm, name: &str, at: u64, tables: &Tables) -> Box<dyn CallShape> {
     let NamedForm { named, call, .. } = form;
     let (server, name) = tables.split_name(name);
@@ -423,12 +426,12 @@ pub(crate) fn open_call(form: NamedForm, name: &str, at: u64, tables: &Tables) -
     Box::new(NamedObject { named: Some(named), opener: call.opener(), state, syntax, ..object })
 }
 
-/// Forms of an opener of a group, after those of calls.
+/// Index that stands for a group's opener in place of a form of calls; `GROUP_CLOSES` stands for its closer.
 const GROUP_OPENS: usize = usize::MAX;
 const GROUP_CLOSES: usize = usize::MAX - 1;
 
-/// A way to write calls of which `text` begins with one; yields its index and
-/// its head's length. Of those that fit the first counts.
+/// Matches the opener of a call, with the text that must follow it, at the start of `text`; returns the index of the
+/// first form of `named` that fits, and the opener's length.
 pub(crate) fn call_of(named: &Named, text: &str, more: bool) -> Match<(usize, usize)> {
     // Forms with the same head are neighbours.
     let mut before: Option<(&[HeaderPiece], usize)> = None;
@@ -449,9 +452,9 @@ pub(crate) fn call_of(named: &Named, text: &str, more: bool) -> Match<(usize, us
     Err(No)
 }
 
-/// Checks whether `text` begins with what opens a group, and what must follow it; a
-/// special token counts anywhere, as a closer, too. Yields whether it opens,
-/// and its length with the white space after an opener.
+/// Matches the opener of a group, with the text that must follow it, at the start of `text`; one that is a special
+/// token counts anywhere, and so does its closer. Returns the index for an opener or a closer, and the length, with the
+/// white space that must be checked after an opener.
 fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(usize, usize)> {
     let open = begins_token(text, &group.open, more).map(|length| (GROUP_OPENS, length));
     if !group.gated {
@@ -463,7 +466,7 @@ fn group_of(named: &Named, group: &Group, text: &str, more: bool) -> Match<(usiz
     first_of(openers.map(|opener| begins_token(&text[length..], opener, more))).map(|_| (GROUP_OPENS, length))
 }
 
-/// The end of damaged JSON: the closer of the call or its group, or the next call.
+/// Matcher of the text that ends damaged JSON: the closer of the call or its group, or the next call.
 struct Closers<'c> {
     named: Option<&'static Named>,
     outer: Option<&'static str>,
@@ -498,8 +501,8 @@ impl Closer for Closers<'_> {
     }
 }
 
-/// The recogniser of calls that begin with a word at a line's start, a known tool's name in it: `call:f{…}`, `>>>f`. Such a
-/// word announces a call, and prose is before it as a rule.
+/// Recogniser of calls that begin at a line's start with a word that contains a known tool's name: `call:f{…}`, `>>>f`.
+/// Such a word announces a call, and prose precedes it as a rule.
 pub(crate) struct LineHeads;
 
 impl Markerless for LineHeads {
@@ -544,7 +547,7 @@ impl Markerless for LineHeads {
     }
 }
 
-/// The first of those that fit, and its head.
+/// Returns the first form of calls at a line's start that `text` fits, with a known tool's name, and its opener.
 fn find<'t>(text: &'t str, tables: &Tables, more: bool) -> Match<(NamedForm, Head<'t>)> {
     for line in &tables.line_heads {
         match head(&line.call.head, text, more) {

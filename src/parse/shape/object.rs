@@ -15,29 +15,29 @@ use crate::parse::emit::unresolved::{Fault, UnresolvedCall};
 use crate::parse::marks::fence::fence_end;
 use crate::parse::tables::Tables;
 
-/// An open object; its brace is the first byte.
+/// Reader of a call that is a JSON object after a marker; the object's brace is its first byte.
 #[derive(Debug)]
 pub(crate) struct MarkedObject {
-    /// The run that it belongs to.
+    /// The run of objects that the object belongs to.
     run: ObjectRun,
     json: CallJson,
-    /// Most bytes after it that say whether the run is closed.
+    /// Maximum number of bytes after the object by which it is decided whether the run is closed.
     hold: usize,
     /// The role of the member that is being read.
     member: ObjectMember,
-    /// The position where that value starts.
+    /// Offset of the value of the member that is being read.
     value_start: u64,
     server: Option<String>,
     tool: Option<String>,
-    /// The key that the arguments are under.
+    /// Key whose value is the arguments.
     arguments_key: &'static str,
     end: Option<u64>,
     closed: bool,
-    /// The repair of the run's closer.
+    /// Repair for a missing or surplus closer of the run; `None` if it needs none.
     close_repair: Option<Repair>,
-    /// Nothing but the object's own last bracket is missing.
+    /// `true` if only the object's own last bracket is missing.
     lacks_bracket: bool,
-    /// Something around it was opened, and neither closed nor went on with a further object.
+    /// `true` if a delimiter around the object was opened, and neither was closed nor does a further object follow.
     left_open: bool,
 }
 
@@ -50,7 +50,7 @@ enum ObjectMember {
 }
 
 impl MarkedObject {
-    /// The object of `run` whose brace is at `at`.
+    /// Creates a reader of the object of `run` whose brace is at `at`.
     pub(crate) fn new(run: ObjectRun, at: u64, max_depth: usize, hold: usize) -> Self {
         MarkedObject {
             run,
@@ -79,7 +79,7 @@ impl MarkedObject {
         }
     }
 
-    /// The object is over; what follows it is waited for.
+    /// Ends the object at `end`, once the text after it has been examined.
     fn after(&mut self, end: u64, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
         let (text, more) = window.candidate(end, self.hold);
         let rest = &text[leading_space(text)..];
@@ -113,8 +113,8 @@ impl MarkedObject {
         if self.json.peek_trailing(end, array.unwrap_or(text), more) { Step::End(end) } else { Step::More }
     }
 
-    /// Returns `true` if name and arguments are whole and nothing but white space follows these up to `at`: no
-    /// value can be cut.
+    /// Returns `true` if name and arguments are complete and only white space follows them up to `at`: no value can be
+    /// cut off.
     fn is_all_but_closed(&self, at: u64, window: &Window<'_>) -> bool {
         let end = self.json.shown.and_then(|(start, end)| end.filter(|end| window.slice(start..*end).ends_with('}')));
         self.tool.is_some() && end.is_some_and(|end| end <= at && window.slice(end..at).trim().is_empty())
@@ -171,7 +171,7 @@ impl MarkedObject {
         }
     }
 
-    /// Takes the call out of the object that was read; yields whether it has arguments.
+    /// Reads tool and arguments of the parsed object into `call`; returns `false` if it has no arguments.
     fn pick(&self, window: &Window<'_>, tables: &Tables, call: &mut UnresolvedCall) -> bool {
         let keys = &self.run.marked.spec.keys;
         call.raw_arguments.clear();
@@ -291,8 +291,7 @@ impl CallShape for MarkedObject {
     }
 }
 
-/// The end of a damaged object: what closes its run, its fence, or
-/// the next marker line.
+/// Matcher of the text that ends a damaged object: the closer of its run, its fence, or the next marker line.
 struct RunCloser(ObjectRun);
 
 impl Closer for RunCloser {

@@ -29,7 +29,7 @@ use crate::parse::marks::tokens::tokens_at;
 use crate::parse::shape::tool_tag::Callee;
 use crate::parse::tables::Tables;
 
-/// A call in ReAct's words that may yet be text; see the module.
+/// Reader of a call in ReAct's words, which may yet be text.
 #[derive(Debug)]
 pub(crate) struct ReactCall {
     spec: &'static dialect::React,
@@ -37,9 +37,9 @@ pub(crate) struct ReactCall {
     cursor: u64,
     call: UnresolvedCall,
     json: CallJson,
-    /// The parameter that a text without quotes is, where the tool takes one text.
+    /// Name of the parameter whose value is a text without quotes, if the tool takes one text; else `None`.
     takes: Option<String>,
-    /// A bracket closes the arguments.
+    /// `true` if brackets are around the arguments.
     is_bracketed: bool,
     state: ReactState,
 }
@@ -47,17 +47,16 @@ pub(crate) struct ReactCall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReactState {
     Lead,
-    /// In a text without quotes.
+    /// In a text without quotes that is the argument.
     Bare,
     Json,
-    /// After the JSON, which ends here.
+    /// After the JSON, which ends at this offset.
     Tail(u64),
-    /// After the call.
+    /// After the call, which ends at this offset.
     Over(u64),
 }
 
-/// The openers of such calls: a line that names a known tool, the line of its arguments, and where
-/// these begin.
+/// Recogniser of ReAct calls: a line that names a known tool, and the beginning of the arguments on the next.
 pub(crate) struct ReactOpeners;
 
 impl Markerless for ReactOpeners {
@@ -82,7 +81,7 @@ impl Markerless for ReactOpeners {
         words(spec, text, tables, more).map(|_| ())
     }
 
-    /// In a fence only with JSON.
+    /// Checks for a ReAct call at the start of a fence's content; only one with JSON counts there.
     fn ahead_in_fence(&self, text: &str, tables: &Tables, more: bool) -> Match<()> {
         let (_, spec) = tables.react.ok_or(No)?;
         words_and_json(spec, text, tables, more).map(|_| ())
@@ -109,7 +108,7 @@ impl Markerless for ReactOpeners {
     }
 }
 
-/// The words that `text` begins with, with JSON after them or with a bare text where the tool
+/// Matches the words of a ReAct call at the start of `text`, with JSON after them, or with a bare text if the tool
 /// takes one.
 fn words<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) -> Match<Head<'t>> {
     words_and_json(spec, text, tables, more).else_try(|| {
@@ -128,7 +127,7 @@ fn words<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) 
     })
 }
 
-/// The words that `text` begins with, with JSON after them or a fence, which holds it.
+/// Matches the words of a ReAct call at the start of `text`, with JSON after them or a fence, which contains it.
 fn words_and_json<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, more: bool) -> Match<Head<'t>> {
     let (found, _) = react_head(spec, text, more)?;
     if !tables.names.knows(found.name) {
@@ -139,14 +138,15 @@ fn words_and_json<'t>(spec: &dialect::React, text: &'t str, tables: &Tables, mor
     begins(inner, "{", more).else_try(|| unit(fence_chars(inner, more))).map(|()| found)
 }
 
-/// Returns `true` if `text`, after the words, is a text in the same line, no JSON and no marker
-/// (`react/marker_for_a_text`).
+/// Returns `true` if `text`, after the words of a ReAct call, begins with a text on the same line, and with neither
+/// JSON nor a marker (`react/marker_for_a_text`).
 fn begins_text(text: &str) -> bool {
     text.starts_with(|c: char| !c.is_whitespace() && !matches!(c, '{' | '[' | '<' | '`' | '~'))
 }
 
-/// The parameter that `text`, after the words, is, of a tool that takes one text: its only one, or the only one
-/// that it needs. A text that names a parameter is arguments in another syntax (`city: Oslo`).
+/// Returns the parameter whose value is `text`, after the words of a ReAct call, if the tool takes one text: its only
+/// parameter, or the only required one. `None` also if the text names a parameter, as arguments in another syntax do
+/// (`city: Oslo`).
 fn one_text<'t>(tables: &'t Tables, tool: &str, text: &str) -> Option<&'t str> {
     let tool = tables.named_tool(tool)?;
     let word = word_length(text);
@@ -163,15 +163,15 @@ fn one_text<'t>(tables: &'t Tables, tool: &str, text: &str) -> Option<&'t str> {
     known.parameters.iter().any(|parameter| parameter.name == one.name && parameter.is_text).then_some(one.name)
 }
 
-/// Bytes of the word that `text` begins with.
+/// Returns the length in bytes of the word that `text` begins with.
 fn word_length(text: &str) -> usize {
     text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())
 }
 
 impl ReactCall {
-    /// In a text that stands for the arguments: it is the rest of its line, if nothing but a line of
-    /// ReAct's or the end of the stream follows. Further lines may be more of it, or prose, and a
-    /// fence may hold the arguments themselves (`react/text_before_a_fence`).
+    /// Reads a bare text as the argument: it is the rest of its line, if a line of ReAct's or the end of the stream
+    /// follows. Further lines may be more of it, or prose, and a fence may contain the arguments themselves
+    /// (`react/text_before_a_fence`).
     fn bare(&mut self, window: &Window<'_>, out: &CallOut<'_, '_>) -> Step {
         let rest = window.from(self.cursor);
         let (line, after) = match rest.split_once('\n') {
@@ -223,7 +223,7 @@ impl ReactCall {
         Step::Call(self.start..end, Box::new(std::mem::take(&mut self.call)))
     }
 
-    /// Before the JSON: a fence.
+    /// Reads a fence before the JSON, or the JSON's beginning.
     fn lead(&mut self, rest: &str, more: bool) -> Step {
         match self.json.lead(rest, more, Err(No), &mut self.call) {
             Err(Undecided) => return Step::More,
@@ -252,7 +252,7 @@ impl ReactCall {
         Step::Next
     }
 
-    /// After the JSON: the fence's end.
+    /// Reads the text after the JSON: a closing bracket, or the end of the fence.
     fn tail(&mut self, json_end: u64, rest: &str, more: bool, window: &Window<'_>) -> Step {
         if self.is_bracketed {
             return match rest.bytes().next() {
@@ -319,19 +319,20 @@ impl CallShape for ReactCall {
     }
 }
 
-/// Returns `true` if a sentence goes on at `at` with the line on which the call ends at `end`, and no bracket, token or tag.
+/// Returns `true` if a sentence, and no bracket, token or tag, continues at `at` on the line on which the call ended at
+/// `end`.
 fn goes_on(end: u64, at: u64, rest: &str, window: &Window<'_>) -> bool {
     let is_text = !rest.is_empty() && !rest.starts_with(['}', ']', ')', '<', '[', '`']);
     is_text && !window.slice(end..at).contains('\n')
 }
 
-/// Returns the position where a token of a chat template is in a line.
+/// Returns the offset of the first chat template's token in a line; `None` without one.
 fn token_in(line: &str) -> Option<usize> {
     memchr::memchr2_iter(b'<', b'[', line.as_bytes())
         .find(|at| tokens_at(&line[*at..]).iter().any(|token| line[*at..].starts_with(token.text)))
 }
 
-/// A text as it was meant, out of its quotation marks; `None` for one whose marks may be more.
+/// Returns a text without the quotation marks around it; `None` if it is empty, or if its marks may be part of more.
 fn unquoted(text: &str) -> Option<String> {
     let inner = |mark: char| text.strip_prefix(mark).and_then(|text| text.strip_suffix(mark));
     if let Some(inner) = inner('"') {

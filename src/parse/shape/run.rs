@@ -9,24 +9,24 @@ use crate::parse::tables::{Marked, Tables};
 
 use super::named::call_of;
 
-/// The state of a run of objects: each is a call while nothing else comes.
+/// State of a run of JSON objects after a marker: each is a call as long as no other text comes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ObjectRun {
     pub(crate) marked: Marked,
-    /// The fence around them that the dialect expects, while it is open.
+    /// The code fence around the objects that the dialect expects; `None` if it is not open.
     pub(crate) fence: Option<Fence>,
-    /// `true` if such a fence was closed: a further one with a call is the run's, too.
+    /// `true` if a code fence around objects of the run was closed: a further one with a call belongs to the run, too.
     pub(crate) was_fenced: bool,
-    /// `true` if an array around them is open.
+    /// `true` if an array around the objects is open.
     pub(crate) array: bool,
-    /// `true` if think tags count here.
+    /// `true` if think tags are significant in the run.
     pub(crate) think_tags: bool,
 }
 
 /// The lengths in bytes of the parts before a JSON object, each with the white space after it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Prefix {
-    /// The marker.
+    /// Length of the marker.
     pub(crate) lead: usize,
     pub(crate) fence: Option<Fence>,
     pub(crate) fence_length: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Prefix {
 }
 
 impl Prefix {
-    /// Returns the same prefix after `length` bytes more.
+    /// Returns this prefix with `length` more bytes before the object, counted with the marker.
     pub(crate) fn after(self, length: usize) -> Self {
         Prefix { lead: self.lead + length, ..self }
     }
@@ -44,15 +44,15 @@ impl Prefix {
 /// A continuation of a run, after an object and white space.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Following {
-    /// A further object, and what leads to it.
+    /// A further object, with the lengths of the text before it.
     Object(Prefix),
-    /// The end of the array.
+    /// The closing bracket of the array.
     Bracket,
-    /// The line that closes the run's fence, and its length.
+    /// The line that closes the run's fence, with its length in bytes.
     FenceClose(usize),
-    /// The closer of the run, and its length.
+    /// The closer of the run, with its length in bytes.
     Close(usize),
-    /// Brackets that nothing opened, in front of what closes the run.
+    /// Closing brackets that nothing opened, before the run's closer, with their length in bytes.
     Surplus(usize),
 }
 
@@ -83,7 +83,8 @@ impl ObjectRun {
         }
     }
 
-    /// Matches a further fence that begins with a call of the dialect, by its object's first key.
+    /// Matches a further code fence at the start of `text` that begins with a call of the dialect, by its object's
+    /// first key.
     fn further_fence(&self, text: &str, more: bool) -> Match<Following> {
         let prefix = json_prefix(text, more)?;
         let object = &text[prefix.fence_length + prefix.bracket + 1..];
@@ -110,7 +111,7 @@ impl ObjectRun {
 
     /// Matches a further object or the run's closer at the start of `text`, which begins right after an object.
     ///
-    /// Returns `true` if surplus brackets are before that.
+    /// Returns `true` if surplus brackets are before that closer.
     pub(crate) fn next_is(mut self, mut text: &str, more: bool) -> Match<bool> {
         loop {
             text = &text[leading_space(text)..];
@@ -134,7 +135,7 @@ impl ObjectRun {
     }
 }
 
-/// The recogniser of objects after a literal marker: the marker, and the prefix of an object.
+/// Recogniser of JSON objects after a literal marker: the marker, and the prefix of an object.
 pub(crate) struct Markers;
 
 impl Opens for Markers {
@@ -193,7 +194,7 @@ pub(crate) fn json_prefix(text: &str, more: bool) -> Match<Prefix> {
     next_object(&rest[bracket..], more).map(|space| Prefix { bracket: bracket + space, ..prefix })
 }
 
-/// Matches white space and an object's brace; returns the white space's length.
+/// Matches white space and an object's brace at the start of `text`; returns the white space's length.
 fn next_object(text: &str, more: bool) -> Match<usize> {
     let space = leading_space(text);
     begins(&text[space..], "{", more).map(|()| space)

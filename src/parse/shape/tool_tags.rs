@@ -7,7 +7,8 @@ use crate::json::window::{Match, leading_space};
 use crate::parse::call::{Opened, Opening, Opens, gated};
 use crate::parse::tables::Tables;
 
-/// The recogniser of calls by a known tool's tag: that tag, and a parameter's or the closing one after it.
+/// Recogniser of calls by a known tool's tag: that tag, and after it a parameter's opening tag, the closing tag or an
+/// object.
 pub(crate) struct ToolTags;
 
 impl Opens for ToolTags {

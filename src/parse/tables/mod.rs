@@ -256,7 +256,7 @@ impl NamedDialect {
     }
 }
 
-/// A tool that can be called by its tag.
+/// A tool that can be called by a tag of its name.
 #[derive(Debug)]
 pub(crate) struct TagTool {
     /// Name of the tag: the tool's name, or `server.tool` where several servers have the tool.

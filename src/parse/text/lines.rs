@@ -101,7 +101,7 @@ impl Scanner {
         }
     }
 
-    /// Recognises the closer of the open fence.
+    /// Recognises the closer of the open code fence.
     pub(super) fn closing_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { indent, text, more, window, .. } = line;
         let fence = self.fence().ok_or(No)?;

@@ -65,7 +65,7 @@ pub(crate) struct Scanner {
     fence: Option<OpenFence>,
     /// The run of objects after a marker that is open; `None` outside one.
     run: Option<ObjectRun>,
-    /// The group of calls that is open, or that may have been left open; `None` without one.
+    /// The group of calls that is open, or whose closer may follow a call; `None` without one.
     group: Option<CallGroup>,
     /// Surroundings of the marker of the open run or group.
     outer: Outer,

@@ -10,7 +10,7 @@ use crate::parse::marks::tokens::tokens_at;
 use crate::parse::marks::turn::RoleToken;
 
 impl Scanner {
-    /// At a `<` or a `[` that opens nothing else: a token, which is taken off.
+    /// Recognises a leaked token of a chat template at a `<` or a `[`, and removes it from the text.
     pub(super) fn token(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         // The end of a channel is read wherever the channel is.
@@ -52,8 +52,8 @@ impl Scanner {
     }
 }
 
-/// Matches this token at the start of `text`, a role after it included; returns the length and whose turn the role's
-/// is.
+/// Matches a chat template's token at the start of `text`, with the role that may follow it; returns the length of
+/// both, and whose turn that role opens.
 fn begins_token(text: &str, token: &TemplateToken, more: bool) -> Match<(usize, Option<RoleToken>)> {
     let (length, end) = match (begins(text, token.text, more), token.class) {
         (Ok(()), TokenClass::OpensRole(end)) => (token.text.len(), end),
@@ -77,7 +77,8 @@ fn begins_token(text: &str, token: &TemplateToken, more: bool) -> Match<(usize, 
 
 /// Matches the end of a role's name; returns the length of the part of that end that belongs to the role.
 ///
-/// A token that ends it is one of its own, and so is anything else that a template puts after the role.
+/// Only a line break belongs to the role: a token after the role is matched by itself, and so is any other text that a
+/// template puts there.
 fn role_end(text: &str, end: &str, more: bool) -> Match<usize> {
     if text.is_empty() && !more {
         return Ok(0);

@@ -20,14 +20,14 @@ use crate::parse::emit::sink::Sink;
 use crate::parse::marks::turn::{RoleToken, TextTurn};
 
 impl Scanner {
-    /// A call with a marker begins: right after an end it is the model's own.
+    /// Notes that a call with a marker begins: right after the end of the model's turn it resumes that turn.
     pub(super) fn marked_call(&mut self) {
         if matches!(self.emitter.region.turn, TextTurn::Ended { .. }) && self.fence.is_none() {
             self.emitter.region.turn = TextTurn::Own;
         }
     }
 
-    /// Returns `true` if a line or a tag here can begin another's turn.
+    /// Returns `true` if a line or a tag at the current offset can begin another role's turn.
     fn hears_others(&self) -> bool {
         // In a fence or a block such a line is shown, and in the reasoning it is thought. Another's turn goes
         // on with it.
@@ -37,7 +37,7 @@ impl Scanner {
             && self.emitter.region.reads_answer()
     }
 
-    /// Begins the words of another, as the text says: an empty marker reports the position.
+    /// Begins another role's turn whose text stays content, and emits an empty marker at its position.
     fn speak(&mut self, window: &Window<'_>, sink: &mut Sink<'_>) {
         self.emitter.text(window, self.at, sink);
         if !self.emitter.waits_for_fence() {
@@ -46,8 +46,8 @@ impl Scanner {
         self.emitter.region.turn = TextTurn::Spoken;
     }
 
-    /// At a line's start: a line of another's. What follows stays another's: a line of the model's
-    /// own name in it (`Assistant:`) goes on with what was invented.
+    /// Recognises a line that begins another role's turn. That turn does not end: a line with the model's own name in
+    /// it (`Assistant:`) is part of what was invented.
     pub(super) fn turn_line(&mut self, line: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = line;
         // If blank lines come before it, the first of them begins it.
@@ -82,7 +82,7 @@ impl Scanner {
         Err(No)
     }
 
-    /// At a `<` that opens no call: a tag that results are in.
+    /// Recognises a tag around a tool's result, at a `<` that opens no call: it begins another role's turn.
     pub(super) fn result_tag(&mut self, here: Here<'_>, sink: &mut Sink<'_>) -> Match<Recognised> {
         let Here { text, more, window, .. } = here;
         if !self.hears_others() {
@@ -111,7 +111,7 @@ impl Scanner {
         Err(No)
     }
 
-    /// Takes a token of this class, `length` bytes with its role.
+    /// Consumes a chat template's token of this class, `length` bytes with its role, and changes the turn.
     pub(super) fn take_token(
         &mut self,
         class: TokenClass,

@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 
-/// The values with whether each is fenced.
+/// Returns the values that are found in a text, each with `true` if it is in a code fence.
 fn found(text: &str) -> Vec<(Value, bool)> {
     find_values(text).values.into_iter().map(|v| (v.value, v.fenced)).collect()
 }
@@ -121,7 +121,7 @@ fn json_value() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// Whatever the value, it is found whole among prose, in a fence or bare.
+    /// Any JSON object is found complete: among prose, in a fence or alone.
     #[test]
     fn a_value_is_found_at_any_place(
         members in prop::collection::vec(("[a-z]{1,6}", json_value()), 0..5),
@@ -146,7 +146,7 @@ proptest! {
         prop_assert!(first.repairs.is_empty());
     }
 
-    /// Any text: no panic, values in order, each at its place.
+    /// In any text the search does not panic, and the ranges of values are in order.
     #[test]
     fn any_text_can_be_searched(text in "([{}\\[\\]\",:`~'\n\\\\a1 é“”]|```json\n|true|\"a\":){0,60}") {
         let found = find_values(&text);

@@ -143,8 +143,7 @@ pub(super) fn in_tool_code(names: &KnownNames, text: &str, more: bool) -> Match<
     names.called(&text[length..], more).map(|_| (form, length))
 }
 
-/// Checks whether `text` begins with what may be a tool's name and an opening
-/// parenthesis; yields the name's length.
+/// Matches what may be a tool's name, and an opening parenthesis, at the start of `text`; returns the name's length.
 pub(super) fn unknown_name(text: &str, more: bool) -> Match<usize> {
     let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
     let length = text.find(|c| !in_name(c)).unwrap_or(text.len());

@@ -101,7 +101,7 @@ struct Open {
     tools: u32,
     /// Number of open tags inside the value that look like a parameter's and are not of the dialect.
     elements: u32,
-    /// `true` if a closing tag was passed that may have ended the value before a broken sibling.
+    /// `true` if a closing tag inside the value may have ended it before a parameter with a broken tag.
     is_doubtful: bool,
     /// `true` if the value is wrapped in CDATA.
     cdata: bool,
@@ -358,7 +358,7 @@ impl CallShape for ToolTag {
 enum NextTag<'t> {
     /// The tool's closing tag, and its length.
     Close(usize),
-    /// An unfilled parameter's opening tag.
+    /// The opening tag of a parameter that has no value yet.
     Parameter(Head<'t>),
     Comment,
 }

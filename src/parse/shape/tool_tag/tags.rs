@@ -12,15 +12,16 @@ use crate::parse::tables::{Tables, TagTool};
 /// The form of a call's tags.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) enum Tags {
-    /// A tag is the name of the tool or of the parameter, and is closed by it.
+    /// A tag has the name of the tool or of the parameter, and is closed by a tag of that name.
     #[default]
     Names,
-    /// A tag holds the name, and all tags of a kind are closed alike.
+    /// A tag contains the name of the tool or of the parameter beside its own, and all tags of a kind are closed alike.
     Heads(&'static NamedCall),
 }
 
 impl Tags {
-    /// Returns the delimiters of values where all are closed alike, and whether these are directly beside the values.
+    /// Returns the opener and the closer of values, and `true` if they are directly beside the value; `None` if values
+    /// do not have the same closer.
     pub(super) fn of_values(self) -> Option<(&'static [HeaderPiece], &'static str, bool)> {
         match self {
             Tags::Heads(NamedCall { arguments: NamedArguments::Tags { open, close, glued }, .. }) => {
@@ -30,8 +31,8 @@ impl Tags {
         }
     }
 
-    /// Checks whether `text` begins with the opening tag of a call of this tool, or,
-    /// where all are closed alike, of any; yields its length.
+    /// Matches the opening tag of a call of this tool at the start of `text`, or of any tool's call if all are closed
+    /// alike; returns its length.
     pub(crate) fn opens_call(self, tool: &TagTool, text: &str, more: bool) -> Match<usize> {
         match self {
             Tags::Names => begins_tag(text, &tool.tag, false, more),
@@ -39,7 +40,7 @@ impl Tags {
         }
     }
 
-    /// The same of the closing tag.
+    /// Matches the closing tag of a call of this tool at the start of `text`; returns its length.
     pub(crate) fn closes_call(self, tool: &TagTool, text: &str, more: bool) -> Match<usize> {
         match self {
             Tags::Names => begins_tag(text, &tool.tag, true, more),
@@ -47,7 +48,7 @@ impl Tags {
         }
     }
 
-    /// The closing tag of a call of this tool.
+    /// Returns the closing tag of a call of this tool.
     pub(crate) fn call_closer(self, tool: &TagTool) -> Cow<'static, str> {
         match self {
             Tags::Names => format!("</{}>", tool.tag).into(),
@@ -55,13 +56,13 @@ impl Tags {
         }
     }
 
-    /// The closing tag of a value of this parameter.
+    /// Returns the closing tag of a value of this parameter.
     pub(crate) fn value_closer(self, parameter: &str) -> String {
         self.of_values().map_or_else(|| format!("</{parameter}>"), |(_, close, _)| close.to_owned())
     }
 
-    /// Checks whether `text` begins with the opening tag of this parameter, or, where
-    /// all are closed alike, of any; yields its length.
+    /// Matches the opening tag of this parameter at the start of `text`, or of any parameter if all are closed alike;
+    /// returns its length.
     pub(crate) fn opens_value(self, parameter: &str, text: &str, more: bool) -> Match<usize> {
         match self {
             Tags::Names => begins_tag(text, parameter, false, more),
@@ -69,7 +70,7 @@ impl Tags {
         }
     }
 
-    /// The same of the closing tag.
+    /// Matches the closing tag of a value of this parameter at the start of `text`; returns its length.
     pub(crate) fn closes_value(self, parameter: &str, text: &str, more: bool) -> Match<usize> {
         match self {
             Tags::Names => begins_tag(text, parameter, true, more),
@@ -77,8 +78,8 @@ impl Tags {
         }
     }
 
-    /// Returns `true` if the bytes after the `<` that `text` begins with tell that no tag counts there, of
-    /// those that matter in a value.
+    /// Returns `true` if the bytes after the `<` that `text` begins with show that no tag begins there which matters in
+    /// a value.
     pub(crate) fn passes(self, parameter: &str, tool: &TagTool, text: &str) -> bool {
         let (closes, first) = match *text.as_bytes() {
             [_, b'/', first, ..] => (true, first),
@@ -95,20 +96,19 @@ impl Tags {
         }
     }
 
-    /// Checks whether `text`, after a closing tag that did not end the value, begins with what may be
-    /// left of a parameter's opening tag: another tag, or the word without its `<`. Only where all
-    /// are closed alike.
+    /// Checks whether `text`, after a closing tag that did not end the value, begins with what may be left of a
+    /// parameter's opening tag: another tag, or the word without its `<`. `No` unless all values are closed alike.
     pub(crate) fn may_be_broken(self, text: &str, more: bool) -> Match<()> {
         let Some(element) = self.element() else { return Err(No) };
         if text.starts_with('<') && !text.starts_with("</") { Ok(()) } else { begins(text, element, more) }
     }
 
-    /// Returns `true` if `text` begins with a tag like a parameter's that is none of the dialect's.
+    /// Returns `true` if `text`, at a `<`, begins with a tag that looks like a parameter's and is not of the dialect.
     pub(crate) fn opens_element(self, text: &str) -> bool {
         self.element().is_some_and(|element| text[1..].starts_with(element))
     }
 
-    /// Checks whether `text` begins with the last tag of an opener of several, such as `<arg_value>`:
+    /// Matches the last tag of an opener that consists of several, such as `<arg_value>`, at the start of `text`:
     /// inside a value the tags before it are broken.
     pub(crate) fn ends_opener(self, text: &str, more: bool) -> Match<()> {
         match self.of_values() {
@@ -124,20 +124,21 @@ impl Tags {
         self.of_values().map(|(_, close, _)| close.trim_start_matches("</").trim_end_matches('>'))
     }
 
-    /// A parameter's name as it is meant: in an attribute, entities are decoded (`kimi_k3/entities`).
+    /// Returns a parameter's name with its entities decoded if it is in a quoted attribute (`kimi_k3/entities`), else
+    /// unchanged.
     pub(crate) fn parameter_name(self, name: &str) -> Cow<'_, str> {
         let quoted = self.of_values().is_some_and(|(open, ..)| open.contains(&HeaderPiece::Quote));
         let decoded = if quoted { unescape(name).ok() } else { None };
         decoded.unwrap_or(Cow::Borrowed(name))
     }
 
-    /// Checks whether `text` begins with an opening tag that holds a parameter's name.
+    /// Matches an opening tag that contains a parameter's name at the start of `text`.
     pub(crate) fn parameter(self, text: &str, more: bool) -> Match<Head<'_>> {
         head(self.of_values().ok_or(No)?.0, text, more)
     }
 
-    /// The opening tag of a parameter of such a name that `text` begins with. A tag that holds a
-    /// name may hold one that the tool does not have.
+    /// Matches the opening tag of a parameter whose name `is` accepts at the start of `text`. If the tag only contains
+    /// the name, it may be one that the tool does not have.
     pub(crate) fn parameter_that<'t>(
         self,
         is: impl Fn(&str) -> bool,
@@ -155,16 +156,16 @@ impl Tags {
     }
 }
 
-/// The tool that a call is of: its index into [`Tables::tools`]. Of one that is not known the parameters are those that
-/// the call has.
+/// Index of the called tool in [`Tables::tools`]; `None` for an unknown tool, whose parameters are those that the call
+/// has.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Callee(pub(crate) Option<usize>);
 
-/// Nothing is known of it, and its call says its name.
+/// Stand-in for an unknown tool, whose name is in the call.
 static UNKNOWN: TagTool = TagTool { tag: String::new(), server: None, tool: String::new(), parameters: Vec::new() };
 
 impl Callee {
-    /// The tool of this name.
+    /// Returns the callee with this server and name.
     pub(crate) fn named(tables: &Tables, server: Option<&str>, name: &str) -> Self {
         let known = tables.tool(server, name).and_then(|tool| {
             tables.tools.iter().position(|known| known.tool == tool.name && known.server == tool.server)

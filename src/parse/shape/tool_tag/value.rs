@@ -132,7 +132,7 @@ impl ToolTag {
         Step::Next
     }
 
-    /// Inside CDATA, at what may be its end: it ends where `]]>` and the closing tag follow.
+    /// Reads a possible end of a CDATA section: the value ends if `]]>` and the closing tag follow.
     fn in_cdata(&mut self, rest: &str, more: bool) -> Step {
         match begins(rest, CDATA_CLOSE, more) {
             Err(Undecided) => Step::More,
@@ -149,7 +149,7 @@ impl ToolTag {
         }
     }
 
-    /// After a `]]>`: does the closing tag follow?
+    /// Checks whether the value's closing tag follows a `]]>`.
     pub(super) fn cdata_end(&mut self, window: &Window<'_>) -> Step {
         let rest = window.past_space(&mut self.cursor);
         if rest.is_empty() {
@@ -166,7 +166,8 @@ impl ToolTag {
         Step::Next
     }
 
-    /// After the closing tag of a value: does what must follow it follow?
+    /// Decides by the text after a closing tag whether it ends the value: a parameter, or the end of the call or its
+    /// group, must follow.
     pub(super) fn follow(&mut self, tool: &TagTool, window: &Window<'_>, out: &mut CallOut<'_, '_>) -> Match<Step> {
         let (rest, more) = (window.past_space(&mut self.cursor), window.more);
         if rest.is_empty() {
@@ -223,7 +224,7 @@ impl ToolTag {
         }
     }
 
-    /// The name of a parameter that was given.
+    /// Returns the name of the parameter whose value has ended, and stores it if its value is doubtful.
     fn take_name(&mut self) -> String {
         let name = std::mem::take(&mut self.parameter);
         if self.open.is_doubtful {
@@ -232,7 +233,7 @@ impl ToolTag {
         name
     }
 
-    /// Takes the open value, which is at `span`, its tags left out.
+    /// Stores the open value, whose text without its tags is at `span`.
     pub(super) fn take_value(&mut self, span: Range<u64>, window: &Window<'_>, max_depth: usize) {
         let (text, open) = (window.slice(span.clone()), &mut self.open);
         let start = match text.trim_start().strip_prefix(CDATA_OPEN) {
@@ -251,7 +252,7 @@ impl ToolTag {
         self.end_value(window, max_depth);
     }
 
-    /// Takes the open value, which is over.
+    /// Stores the open value, which has ended, as an argument, and returns it.
     pub(super) fn end_value(&mut self, window: &Window<'_>, max_depth: usize) -> Value {
         let (name, open) = (self.take_name(), self.open);
         let start = open.start.unwrap_or(open.close_at);
@@ -276,7 +277,7 @@ impl ToolTag {
         value
     }
 
-    /// A value whose schema accepts no string: JSON, or the text for the validator to read.
+    /// Returns a value whose schema accepts no string: its JSON, or else its text, for the validator to judge.
     fn typed(&mut self, text: &str, max_depth: usize) -> Value {
         self.too_deep |= is_too_deep(text, max_depth);
         match read(text) {
@@ -288,7 +289,7 @@ impl ToolTag {
         }
     }
 
-    /// Emits a string value's text up to the cursor, but for a line break that it may lose.
+    /// Emits a string value's text up to the cursor, except for a line break that may be removed.
     pub(super) fn preview(&mut self, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
         let open = &mut self.open;
         // Only verbatim text streams: JSON and CDATA are emitted when they are over.
@@ -304,14 +305,14 @@ impl ToolTag {
     }
 }
 
-/// Length of the end of a CDATA section, and of the white space after it.
+/// Returns the length of `]]>` and the white space after it at the end of `text`; 0 without `]]>`.
 fn cdata_close(text: &str) -> usize {
     text.trim_end().strip_suffix(CDATA_CLOSE).map_or(0, |inner| text.len() - inner.len())
 }
 
 impl Open {
-    /// The text's bytes: without a line break at each end, where both have one. One that is nothing but a line break
-    /// is empty.
+    /// Returns the start and the end of the value's text: without a line break at each end, if both have one. A value
+    /// that is nothing but a line break is empty.
     fn text(&self, window: &Window<'_>) -> (u64, u64) {
         let close_at = self.close_at;
         let start = self.start.unwrap_or(close_at);
@@ -324,18 +325,19 @@ impl Open {
     }
 }
 
-/// Length of a line break at the start.
+/// Returns the length of a line break at the start of `text`; 0 without one.
 fn line_break(text: &str) -> usize {
     if text.starts_with("\r\n") { 2 } else { usize::from(text.starts_with('\n')) }
 }
 
-/// Length of a line break at the end that goes with one of `leading` bytes at the start: after `\n` the `\r` of
-/// a `\r\n` is the text's own (`tool_tag/carriage_return`).
+/// Returns the length of a line break at the end of `text` that pairs with one of `leading` bytes at the start: after
+/// `\n` the `\r` of a `\r\n` is the text's own (`tool_tag/carriage_return`).
 fn trailing_line_break(text: &str, leading: u64) -> usize {
     if leading == 2 && text.ends_with("\r\n") { 2 } else { usize::from(text.ends_with('\n')) }
 }
 
-/// Length of what may become such a line break.
+/// Returns the length of the end of `text` that may become a line break to be removed, as one of `leading` bytes was at
+/// the start.
 fn trailing_line_break_so_far(text: &str, leading: u64) -> usize {
     match leading {
         0 => 0,
@@ -345,7 +347,7 @@ fn trailing_line_break_so_far(text: &str, leading: u64) -> usize {
     }
 }
 
-/// Emits a piece of a string value as it is inside a JSON string.
+/// Emits the text between two offsets, escaped as in a JSON string.
 fn string_delta(from: u64, to: u64, scratch: &mut String, window: &Window<'_>, out: &mut CallOut<'_, '_>) {
     if to > from {
         out.delta(to, escaped(window.slice(from..to), scratch));

@@ -3,45 +3,45 @@
 use super::super::elements::OpenElement;
 use crate::dialect::{Doubt, asks_as_example, doubt_before, introduces_example};
 
-/// Bytes of a line's start that say what it is.
+/// Maximum number of bytes at a line's start by which the line is classified.
 pub(super) const START: usize = 64;
 
-/// Bytes of a line's end that are kept.
+/// Maximum number of bytes at a line's end that are stored.
 pub(super) const TAIL: usize = 128;
 
-/// Columns from which a line is indented as code is.
+/// Minimum number of columns by which a line of code is indented.
 const CODE_INDENT: usize = 4;
 
-/// Columns by which the prompt indents what it says of a tool.
+/// Number of columns by which the prompt indents a tool's description.
 const DESCRIPTION_INDENT: usize = 2;
 
-/// Most digits of a list item's number (CommonMark 5.2).
+/// Maximum number of digits in a list item's number (CommonMark 5.2).
 const MAX_DIGITS: usize = 9;
 
-/// The state of the lines so far.
+/// Markdown state of the lines so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::parse::text) struct Lines {
     before: Before,
-    /// Columns up to the text of the last item of the list that the text is in; 0 in none: an unindented line after a
-    /// blank one ends it.
+    /// Column at which the text of the last list item begins; 0 outside a list. An unindented line after a blank one
+    /// ends the list.
     item_columns: usize,
-    /// Three quotes of this kind opened a text of several lines, and it was not closed.
+    /// Quote character of a text in triple quotes that is open; `None` outside one.
     pub(in crate::parse::text) triple: Option<u8>,
-    /// There was text other than white space.
+    /// `true` if text other than white space came.
     has_text: bool,
-    /// The last line that is not blank introduces an example, and nothing but calls came since.
+    /// `true` if the last line that is not blank introduces an example, and only calls came since.
     pub(in crate::parse::text) introduces: bool,
-    /// The last line that is not blank is a block quote's, which may go on without its sign.
+    /// `true` if the last line that is not blank is in a block quote, which may continue without its sign.
     pub(in crate::parse::text) is_quoted: bool,
-    /// The end of the last line that is not blank.
+    /// Last bytes of the last line that is not blank.
     last: Tail,
-    /// A block's closer is on the open line.
+    /// `true` if a block's closer is on the open line.
     ends_block: bool,
-    /// The last line that is not blank may be in the prompt's list of tools.
+    /// `true` if the last line that is not blank may be in the prompt's list of tools.
     pub(in crate::parse::text) lists_tools: bool,
-    /// The block that the text is in: an element of an unknown name, an edit, a block of YAML.
+    /// The open construct that contains the text: an element of an unknown name, an edit, or a block of YAML.
     pub(super) element: Option<OpenElement>,
-    /// The open line's start, once it is known and no longer at hand.
+    /// Classification of the open line, stored once its first bytes may have been dropped.
     pub(super) open: Option<LineStart>,
 }
 
@@ -58,7 +58,7 @@ impl Default for Tail {
     }
 }
 
-/// The line before.
+/// Class of the line before the open one.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 enum Before {
     #[default]
@@ -68,38 +68,39 @@ enum Before {
     Text,
 }
 
-/// The properties of a line's start.
+/// Properties of a line, by its first bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LineStart {
     pub(super) columns: usize,
-    /// Nothing but white space so far.
+    /// `true` if the line has only white space so far.
     pub(super) is_blank: bool,
-    /// It begins with `>`, after the number or the sign of a list's item or not.
+    /// `true` if the line begins with `>`, which the number or the sign of a list item may precede.
     is_quote: bool,
-    /// It is a heading of the second level.
+    /// `true` if the line is a heading of the second level.
     is_heading: bool,
-    /// It begins an item of a list, where its indent allows: columns up to the item's text.
+    /// Column of the item's text if the line begins a list item, as far as its indent allows; else `None`.
     item: Option<usize>,
-    /// It begins with a letter.
+    /// `true` if the line begins with a letter.
     begins_text: bool,
-    /// It is a line of code or a heading: `#`, `//`, `return`, an assignment.
+    /// `true` if the line is code or a heading: `#`, `//`, `return`, an assignment.
     pub(super) is_code: bool,
-    /// It begins as the question of an example does.
+    /// `true` if the line begins as the question of an example does.
     asks: bool,
-    /// A call or syntax was on it.
+    /// `true` if a call or syntax was on the line.
     pub(super) has_syntax: bool,
-    /// Nothing else did.
+    /// `true` if only calls, syntax and white space were on the line.
     only_calls: bool,
 }
 
 impl Lines {
-    /// After a blank line, where an unindented line of text comes.
+    /// Returns the state after a blank line that an unindented line of text follows: lists and code have ended.
     pub(super) fn settled(&self) -> Self {
         let element = self.element.filter(|open| !open.is_left_by(0));
         Lines { before: Before::Blank, element, ..Lines::default() }
     }
 
-    /// A line is over: its bytes that are at hand, and its end. `is_whole`: that is all of it.
+    /// Updates the state with a line that has ended: `line` has its available bytes, `end` its last ones. `is_whole`:
+    /// `line` is all of it.
     pub(super) fn line(&mut self, line: &[u8], end: &[u8], is_whole: bool) {
         let start = self.open.take().unwrap_or_else(|| LineStart::of(&line[..line.len().min(START)]));
         let is_blank = is_blank(line);
@@ -138,8 +139,8 @@ impl Lines {
         self.introduces = !start.has_syntax && (start.asks || introduces());
     }
 
-    /// Notes how a line, or the text before a call on it, ends: up to [`TAIL`] bytes. After a call that ends its line the
-    /// text before counts, and what closes an element that nothing opened is none.
+    /// Stores the end of a line, or of the text before a call on it: up to [`TAIL`] bytes. Blank text, and a line that
+    /// closes a block or an element, are ignored.
     pub(super) fn ends(&mut self, end: &[u8]) {
         // A line that only closes a block or an element says nothing of a call after it.
         if !std::mem::take(&mut self.ends_block) && !is_blank(end) && !end.trim_ascii_start().starts_with(b"</") {
@@ -148,7 +149,7 @@ impl Lines {
         }
     }
 
-    /// Returns `true` if a line of this start is indented code.
+    /// Returns `true` if a line with this classification is indented code.
     pub(super) fn is_code(&self, line: LineStart) -> bool {
         let before = matches!(self.before, Before::Blank | Before::Code);
         // In a list it is indented from the item's text on.
@@ -157,7 +158,8 @@ impl Lines {
         line.columns >= CODE_INDENT + self.item_columns && before && self.has_text
     }
 
-    /// Returns what the line before says of a call on the open line. `follows_call`: a call is before that.
+    /// Returns the doubt that the line before casts on a call on the open line. `follows_call`: an earlier call
+    /// precedes that one.
     pub(in crate::parse::text) fn doubt(&self, follows_call: bool) -> Doubt {
         match &self.last.bytes[..self.last.length] {
             [] if !follows_call => Doubt::None,
@@ -165,27 +167,27 @@ impl Lines {
         }
     }
 
-    /// The reasoning begins or ends: no element and no sentence reaches across.
+    /// Resets the element and the last line's end where the reasoning begins or ends: neither reaches across.
     pub(in crate::parse::text) fn leave(&mut self) {
         (self.element, self.last) = (None, Tail::default());
     }
 
-    /// Returns `true` if a line of this start is a block quote's.
+    /// Returns `true` if a line with this classification is in a block quote.
     pub(super) fn is_quote(&self, line: LineStart) -> bool {
         line.is_quote && line.columns < CODE_INDENT + self.item_columns
     }
 
-    /// Syntax was here, and a line begins after it.
+    /// Updates the state after syntax that a new line follows.
     pub(super) fn after_syntax(&mut self) {
         *self = Lines { before: Before::Text, introduces: false, lists_tools: false, open: None, ..*self };
     }
 
-    /// Goes on after the closer of a block: no line in it says anything of what follows.
+    /// Updates the state after a block's closer: no line in the block affects the text after it.
     pub(super) fn after_block(&mut self) {
         (self.triple, self.last, self.ends_block) = (None, Tail::default(), true);
     }
 
-    /// Goes on after the closer of a fence; `goes_on`: its line does.
+    /// Updates the state after a code fence's closer; `goes_on`: text may follow it on its line.
     pub(super) fn after_fence(&mut self, goes_on: bool) {
         self.after_syntax();
         self.ends(b"```");
@@ -194,15 +196,14 @@ impl Lines {
     }
 }
 
-/// Returns `true` if a line may be in the prompt's list of tools (`prompts/*/tool.j2`): a heading, a
-/// signature, or what is said of it, indented by two spaces.
+/// Returns `true` if a line may be in the prompt's list of tools (`prompts/*/tool.j2`): a heading, a signature, or a
+/// tool's description, indented by two spaces.
 fn lists_tools(start: LineStart, end: &[u8]) -> bool {
     let is_signature = || start.columns == 0 && end.trim_ascii_end().ends_with(b")");
     start.columns == DESCRIPTION_INDENT || start.is_heading || is_signature()
 }
 
-/// Returns `true` if the line's last character may be the last one of what introduces an example:
-/// nearly no other line ends so.
+/// Returns `true` if the line's last character may end the introduction to an example: nearly no other line ends so.
 fn ends_as_introduction(line: &[u8]) -> bool {
     let line = line.trim_ascii_end();
     ends_with_colon(line) || line.ends_with(b"*") || line.ends_with(b"_")
@@ -214,7 +215,7 @@ fn ends_with_colon(line: &[u8]) -> bool {
 }
 
 impl LineStart {
-    /// Reads the start of a line from its first bytes.
+    /// Classifies a line by its first bytes.
     pub(super) fn of(bytes: &[u8]) -> Self {
         let (mut columns, mut indent) = (0, 0);
         for byte in bytes {
@@ -240,24 +241,25 @@ impl LineStart {
         }
     }
 
-    /// The same, with what only lists of calls ask for.
+    /// Classifies a line by its first bytes, and tells whether it is code, which only lists of calls need.
     pub(super) fn with_code(bytes: &[u8]) -> Self {
         LineStart { is_code: is_code(bytes.trim_ascii_start()), ..LineStart::of(bytes) }
     }
 
-    /// Returns `true` if nothing but calls is on the line so far, of which these bytes are at hand.
+    /// Returns `true` if only calls are on the line so far; `line` has its available bytes.
     pub(super) fn holds_only_calls(self, line: &[u8]) -> bool {
         (self.is_blank || self.only_calls) && is_blank(line)
     }
 
-    /// The same line after a call or syntax; `is_blank`: what is at hand before that is.
+    /// Returns the classification of the line after a call or syntax on it; `is_blank`: the available bytes before that
+    /// are blank.
     pub(super) fn after(self, is_blank: bool) -> Self {
         let only_calls = (self.is_blank || self.only_calls) && is_blank;
         LineStart { is_blank: false, has_syntax: true, only_calls, ..self }
     }
 }
 
-/// Returns `true` for white space, marks of the byte order and spaces without width.
+/// Returns `true` if `line` has only white space, byte order marks and zero-width spaces.
 pub(super) fn is_blank(line: &[u8]) -> bool {
     let rest = line.trim_ascii();
     let is_invisible = |c: char| c.is_whitespace() || matches!(c, '\u{200b}' | '\u{2060}' | '\u{feff}');
@@ -266,7 +268,7 @@ pub(super) fn is_blank(line: &[u8]) -> bool {
         .is_none_or(|byte| *byte >= 0x80 && std::str::from_utf8(rest).is_ok_and(|text| text.chars().all(is_invisible)))
 }
 
-/// Checks whether a line, after its indent, begins an item of a list; bytes up to the item's text.
+/// Returns the number of bytes up to the item's text if `line`, after its indent, begins a list item; else `None`.
 fn item_length(line: &[u8]) -> Option<usize> {
     let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let sign = match line.get(digits) {
@@ -285,7 +287,8 @@ fn item_length(line: &[u8]) -> Option<usize> {
     }
 }
 
-/// Checks whether triple quotes are open after a line with these last bytes.
+/// Returns the quote character of triple quotes that are open after a line with these last bytes; `open` is the one
+/// before the line.
 fn after_triple_quotes(mut open: Option<u8>, line: &[u8]) -> Option<u8> {
     let mut at = 0;
     while let Some(found) = memchr::memchr2(b'"', b'\'', &line[at..]) {
@@ -306,7 +309,7 @@ fn after_triple_quotes(mut open: Option<u8>, line: &[u8]) -> Option<u8> {
     open
 }
 
-/// Quotes that open or close a text of several lines.
+/// Number of quotes that open or close a text of several lines.
 const TRIPLE: usize = 3;
 
 /// Returns `true` if a line, after its indent, begins as code, a comment or a heading does.

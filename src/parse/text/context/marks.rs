@@ -3,7 +3,7 @@
 use crate::event::QuotedIn;
 use crate::json::window::{Answer, Match, No, Undecided, begins, first_of};
 
-/// Quotation marks that open, with those that close them.
+/// Pairs of opening and closing quotation marks.
 const QUOTATION: [(char, char); 10] = [
     ('"', '"'),
     ('\'', '\''),
@@ -17,7 +17,7 @@ const QUOTATION: [(char, char); 10] = [
     ('『', '』'),
 ];
 
-/// Tags around code.
+/// Opening tags, without their end, and closing tags around code, quotations and deleted text.
 const TAGS: [(&str, &str); 7] = [
     ("<code", "</code>"),
     ("<pre", "</pre>"),
@@ -28,10 +28,10 @@ const TAGS: [(&str, &str); 7] = [
     ("<del", "</del>"),
 ];
 
-/// The mark around text that is struck out.
+/// Delimiter around text that is struck out.
 const STRIKE: &str = "~~";
 
-/// For each byte, `true` if a mark may begin with it.
+/// For each byte, `true` if a mark of quotation may begin with it.
 const MAY_BE_MARK: [bool; 256] = {
     let (mut may_be, mut byte) = ([false; 256], 0);
     while byte < 256 {
@@ -41,29 +41,29 @@ const MAY_BE_MARK: [bool; 256] = {
     may_be
 };
 
-/// Longest run of backticks that quotes within a line.
+/// Maximum length of a run of backticks that quotes within a line.
 const MAX_RUN: usize = 2;
 
-/// The marks that are open at a place.
+/// Marks of quotation that are open at an offset in a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Marks {
-    /// By length less one: runs of backticks.
+    /// For each length less one, `true` if a run of backticks is open.
     runs: [bool; MAX_RUN],
-    /// By index in [`QUOTATION`], a bit each.
+    /// Set of the open quotation marks, one bit for each index in [`QUOTATION`].
     quotations: u16,
-    /// By index in [`TAGS`].
+    /// For each index in [`TAGS`], `true` if the tag is open.
     tags: [bool; TAGS.len()],
-    /// Text that is struck out.
+    /// `true` inside text that is struck out.
     struck: bool,
-    /// The kind of quotation of a call right after this position.
+    /// Kind of quotation of a call at this offset, by the mark right before it; `None` without one.
     pub(crate) direct: Option<QuotedIn>,
-    /// Length of the run of backticks that it is right after.
+    /// Length of the run of backticks right before this offset; 0 without one.
     pub(crate) run_before: usize,
 }
 
 impl Marks {
-    /// The marks that are open after `text`, where `open` were before it. `begins_line`: it
-    /// is all of the line before.
+    /// Returns the marks that are open after `text`, if `open` were open before it. `begins_line`: `text` is all of the
+    /// line so far.
     pub(super) fn open(open: Marks, text: &str, begins_line: bool) -> Self {
         let mut marks = Marks { direct: None, run_before: 0, ..open };
         let mut before_runs = [marks.runs; MAX_RUN];
@@ -167,8 +167,8 @@ impl Marks {
         }
     }
 
-    /// Checks whether the run of backticks or the quotation mark right before a tag comes again right
-    /// after it: those two belong together, whatever is open before them.
+    /// Checks whether the run of backticks right before a tag is repeated right after it, at the start of `after`: the
+    /// two runs belong together, whatever is open before them.
     pub(crate) fn encloses(self, after: &str, more: bool) -> Match<()> {
         let run = after.bytes().take_while(|byte| *byte == b'`').count();
         match self.run_before {
@@ -180,7 +180,7 @@ impl Marks {
         }
     }
 
-    /// Without what may be an apostrophe.
+    /// Returns these marks without those that may be apostrophes.
     pub(crate) fn without_apostrophes(mut self) -> Self {
         for (index, (open, _)) in QUOTATION.iter().enumerate() {
             let is_apostrophe = matches!(open, '\'' | '＇' | '‘');
@@ -197,8 +197,8 @@ impl Marks {
         self.runs == [false; MAX_RUN] && self.quotations == 0 && !has_tags && !self.struck
     }
 
-    /// Returns the kind of quotation for a call in the midst of a line, of which `text` follows it and holds neither
-    /// the line's end nor another call, so that the closing mark may be further on.
+    /// Returns the kind of quotation of a call in the midst of a line, if `text`, which follows it, has neither the
+    /// line's end nor another call, so that the closing mark may be further on; else `None`.
     pub(crate) fn go_on_in(self, text: &str, begins_call: impl Fn(&str) -> bool) -> Option<QuotedIn> {
         let marks = self.without_apostrophes();
         let quoted_in = match () {
@@ -211,8 +211,8 @@ impl Marks {
         (!places.any(ends)).then_some(quoted_in)
     }
 
-    /// Checks whether one of the marks is closed in `text`, on its first line; nothing that
-    /// `begins_call` is looked into.
+    /// Checks whether one of these marks is closed in `text`, on its first line and before anything that `begins_call`;
+    /// returns the kind of quotation.
     pub(crate) fn closed_in(self, text: &str, more: bool, begins_call: impl Fn(&str) -> bool) -> Match<QuotedIn> {
         if self.is_empty() {
             return Err(No);
@@ -266,7 +266,7 @@ impl Marks {
     }
 }
 
-/// Returns `true` if a closing mark ends its quotation before `next`: an apostrophe in a word does not.
+/// Returns `true` if the closing mark `close` ends its quotation before `next`: an apostrophe in a word does not.
 fn ends_quotation(close: char, next: Option<char>) -> bool {
     !(is_apostrophe(close) && next.is_some_and(char::is_alphanumeric))
 }
@@ -275,8 +275,8 @@ fn is_apostrophe(c: char) -> bool {
     matches!(c, '\'' | '’' | '＇')
 }
 
-/// Returns `true` if a mark after `c` may open a quotation: after white space, an opening bracket, or
-/// writing that puts no space before it.
+/// Returns `true` if a mark after `c` may open a quotation: after white space, an opening bracket, or a script without
+/// spaces between words.
 fn may_open_after(c: char) -> bool {
     c.is_whitespace() || matches!(c, '(' | '[' | '{' | '<') || c >= '\u{2e80}'
 }
