@@ -19,8 +19,7 @@ pub const MAX_DEPTH: usize = 120;
 pub const MAX_CALLS: usize = 64;
 
 /// Number of beginnings of calls that are examined in one message, for each call that it may contain
-/// ([`Limits::calls`]): those of calls, and of text that turned out to be none. After the last of them openers are
-/// text.
+/// ([`Limits::calls`]): those of calls, and of text that is none. After the last of them openers are text.
 pub const OPENINGS_PER_CALL: usize = 16;
 
 /// Maximum number of bytes of plain text that are held back while they may still become a marker; it is larger if the

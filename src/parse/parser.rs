@@ -23,7 +23,7 @@ const PIECE: usize = 256;
 /// is not copied.
 const CALL_PIECE: usize = 64 << 10;
 
-/// Maximum capacity in bytes of the buffer after a call that made it larger: the text that follows may go on for days.
+/// Capacity in bytes to which the buffer shrinks after a call made it larger: the text that follows may be long.
 const MOST_KEPT: usize = 16 << 10;
 
 /// An incremental parser of one message of a model; see [`parse`](crate::parse).
@@ -66,8 +66,7 @@ impl Parser {
     }
 
     /// Parses a whole text that ended normally, through the same path as a stream. The message that this parser is in
-    /// the middle of is not affected. The configuration is set up already, which is most of the work if many tools are
-    /// known.
+    /// the middle of is not affected. The configuration is set up already, which saves time if many tools are known.
     ///
     /// ```
     /// use toolgraft::Parser;
@@ -213,7 +212,7 @@ impl Parser {
     /// Searches a message that was [finished](Self::finish) for text that is meant as a call and fits no syntax of
     /// calls. Returns the first such text as a rejection of the kind [`NearCall`](RejectedKind::NearCall), which is the
     /// message's last event; `None` without one. The event has no bytes of its own: its text stays where it is. Only
-    /// calls of known tools can be told from prose, so that without a catalog there is none.
+    /// calls of known tools can be distinguished from prose, so that the result is `None` without a catalog.
     ///
     /// ```
     /// use toolgraft::event::{Collector, RejectedKind};
@@ -259,8 +258,7 @@ impl Parser {
         self.way = ChunkWay::Scanner;
     }
 
-    /// Collects from now on the rejected candidates that [`not_calls`](Self::not_calls) returns; they grow with the
-    /// message.
+    /// Collects from now on the rejected candidates that [`not_calls`](Self::not_calls) returns; their number grows.
     pub fn keep_not_calls(&mut self) {
         self.scanner.not_calls.get_or_insert_default();
     }

@@ -31,8 +31,7 @@ pub struct FoundValue {
 }
 
 impl FoundValue {
-    /// Returns the repairs that name what was removed around the value in `text`, where it was found: a code fence,
-    /// prose.
+    /// Returns the repairs that name what was removed around the value in `text`, which contains it: a fence, prose.
     #[cfg(feature = "agent")]
     pub(crate) fn around(&self, text: &str) -> Vec<Repair> {
         let (mut before, mut after) = (text[..self.range.start].trim_end(), text[self.range.end..].trim_start());

@@ -218,8 +218,7 @@ impl CallJson {
         }
     }
 
-    /// Returns `true` if all bytes up to `at` were read and emitted, and the following ones may be emitted as they
-    /// arrive.
+    /// Returns `true` if all bytes up to `at` were read and emitted, and the following ones may be emitted on arrival.
     pub(crate) fn is_settled(&self, at: u64) -> bool {
         let is_shown = self.previewed == at && matches!(self.shown, Some((_, None)));
         // After a fault, before a comma's next token and in what may be a closing tag, text must not be
@@ -227,8 +226,8 @@ impl CallJson {
         is_shown && matches!(&self.reader, JsonReader::Strict(_)) && self.cursor == at && self.safe() == at
     }
 
-    /// Reads a chunk at offset `at`, in which no closing tag begins, if all of it may be emitted and it completes
-    /// nothing. Returns `true` if it ends inside a string; `None` if nothing was read.
+    /// Reads a chunk at offset `at`, in which no closing tag begins, if all of it may be emitted and nothing in it is
+    /// to be reported. Returns `true` if it ends inside a string; `None` if nothing was read.
     pub(crate) fn lex_chunk(&mut self, at: u64, chunk: &[u8]) -> Option<bool> {
         let JsonReader::Strict(lexer) = &mut self.reader else { return None };
         let (mut ahead, mut cursor) = (lexer.clone(), at);

@@ -99,12 +99,11 @@ pub(crate) trait Markerless: Sync {
 /// Positions at which calls without a marker may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stands {
-    /// At the message's start or after prose, on a line that is not indented as code is; in a fence that holds
-    /// only calls.
+    /// The call may be at the message's start or after prose, on a line not indented as code; in a fence of only calls.
     Alone,
-    /// On a line that is not indented as code is; in a fence that holds only calls.
+    /// The call may be on a line that is not indented as code is; in a fence that contains only calls.
     Line,
-    /// On any line: words of the shape announce the call, and prose precedes them as a rule.
+    /// The call may be on any line: words of the shape announce it, and prose precedes them as a rule.
     AnyLine,
 }
 

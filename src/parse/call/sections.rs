@@ -9,8 +9,7 @@ pub(crate) const COMMENT_OPEN: &str = "<!--";
 pub(crate) const COMMENT_CLOSE: &str = "-->";
 
 /// Returns the text of adjacent CDATA sections, as XML joins them, and the white space between them; `inner` is the
-/// text between the first opening and the last closing delimiter. `None` if that is one section, or contains other
-/// text.
+/// text between the first opening and the last closing delimiter. `None` if that is one section, or has other text.
 pub(crate) fn joined_cdata(inner: &str) -> Option<String> {
     let (first, rest) = inner.split_once(CDATA_CLOSE)?;
     let mut text = first.to_owned();

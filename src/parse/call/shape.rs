@@ -17,7 +17,7 @@ use crate::parse::tables::Tables;
 pub(crate) enum Step {
     /// The state changed: there may be more to read.
     Next,
-    /// All decidable bytes were read; the call goes on.
+    /// All decidable bytes were read; the call continues after them.
     More,
     /// One call of a series has ended, with its byte range; a further one may follow.
     Call(Range<u64>, Box<UnresolvedCall>),

@@ -35,8 +35,7 @@ impl CallBudget {
         self.openings == 0 || self.limit_reported
     }
 
-    /// Resets `limit_reported`, at most once, when the call over the limit turns out to be a draft: calls are read
-    /// again.
+    /// Resets `limit_reported`, at most once, if the call over the limit is only a draft: calls are read again.
     pub(super) fn unsay_limit(&mut self) {
         if !std::mem::replace(&mut self.unsaid, true) {
             self.limit_reported = false;

@@ -44,8 +44,7 @@ impl CallCloser {
     }
 }
 
-/// State of damage in a region of the message: an unreadable call that is not closed yet, and the closers of the calls
-/// so far.
+/// State of damage in a region: an unreadable call that is not closed yet, and the closers of the calls so far.
 #[derive(Debug, Default)]
 pub(crate) struct Damage {
     /// Closer and dialect of an unreadable call that is not closed yet: calls before that closer may be text of it.
@@ -53,7 +52,7 @@ pub(crate) struct Damage {
     pub(crate) open: Option<(CallCloser, Dialect)>,
     /// Closers of the calls so far, each once, the latest at the end.
     came: Vec<Came>,
-    /// `true` if only white space, or the last call's closer once more (up to offset `near_to`), has followed the last
+    /// `true` if only white space, or the last call's closer again (up to offset `near_to`), has followed the last
     /// call.
     pub(crate) is_near: bool,
     near_to: u64,
@@ -236,8 +235,7 @@ impl Damage {
         first_of(came)
     }
 
-    /// Returns the first stray closer in `text`, which is no call: it closed an earlier call and has nothing to close
-    /// here.
+    /// Returns the first stray closer in `text`, which is no call: it closed an earlier call and closes nothing here.
     pub(crate) fn stray_in(&self, text: &str) -> Option<StrayCloser> {
         if self.came.is_empty() {
             return None;
@@ -272,8 +270,7 @@ impl Damage {
         None
     }
 
-    /// Updates the bracket state with the text of an unreadable call, if brackets are significant and no damage is
-    /// open.
+    /// Updates the bracket state with an unreadable call's text, if brackets are significant and no damage is open.
     pub(crate) fn passes_call(&mut self, text: &str) {
         if self.watches_brackets && self.open.is_none() {
             let mut rest = text;

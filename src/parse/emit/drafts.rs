@@ -26,8 +26,7 @@ pub(crate) struct Drafts {
     begins_with_call: bool,
     /// Index and region of each call without a marker after which no prose has come in that region.
     pub(super) bare: Vec<(u32, Region)>,
-    /// The first line after the last call, as far as it has come: it may retract that call and its run. `None` once it
-    /// is over.
+    /// The first line after the last call, so far: it may retract that call and its run. `None` once it is over.
     pub(crate) line_after: Option<String>,
     /// The calls of the code fence that the message begins with, once it is known to be an example.
     pub(super) first_fence: Option<Unfenced>,
@@ -165,8 +164,7 @@ impl Drafts {
         }
     }
 
-    /// Ends the line after the last call at offset `at`: if it retracts the call, the verdicts of the call's run are
-    /// revised.
+    /// Ends the line after the last call at offset `at`: if it retracts the call, the call's run is judged anew.
     pub(super) fn line_is_over(&mut self, at: u64, sink: &mut Sink<'_>) {
         if self.line_after.take().is_some_and(|line| takes_back_call(line.as_bytes())) {
             let run = self.calls.last().map_or(0, |call| call.run);

@@ -66,8 +66,7 @@ impl Emitter {
         }
     }
 
-    /// Returns `true` if one of the stop strings that may have ended the stream equals or begins `closer`, which is
-    /// expected.
+    /// Returns `true` if a stop string that may have ended the stream equals or begins `closer`, which is expected.
     pub(crate) fn is_stopped_by(&self, closer: &str) -> bool {
         let took = |stop: &String| match begins_token(stop.trim_start(), closer, true) {
             Ok(length) => length == stop.trim_start().len(),
@@ -134,8 +133,7 @@ impl Emitter {
         }
     }
 
-    /// Emits text that was held as a call and is none; unless it is quoted, a stray closer in it counts as in other
-    /// text.
+    /// Emits text that was held as a call and is none; unless quoted, a stray closer in it counts as in other text.
     pub(crate) fn given_back(&mut self, span: Range<u64>, is_quoted: bool, window: &Window<'_>, sink: &mut Sink<'_>) {
         let damage = self.region.known_damage();
         let stray = if is_quoted { None } else { damage.stray_in(window.slice(span.clone())) };
@@ -145,8 +143,7 @@ impl Emitter {
         }
     }
 
-    /// Returns the offset after the next significant unmatched bracket before `to`, and its meaning; `None` without
-    /// one.
+    /// Returns the offset after the next significant unmatched bracket before `to`, and its meaning; `None` if none.
     fn telling_bracket(&mut self, window: &Window<'_>, to: u64) -> Option<(u64, StrayCloser)> {
         if !self.region.known_damage().watches_brackets {
             return None;
@@ -188,8 +185,7 @@ impl Emitter {
         }
     }
 
-    /// Applies the meaning of a closer of `length` bytes between calls, at the offset up to which everything was
-    /// emitted.
+    /// Applies the meaning of a closer of `length` bytes between calls, which begins where nothing was emitted yet.
     pub(crate) fn found_closer(&mut self, found: StrayCloser, length: usize, window: &Window<'_>, sink: &mut Sink<'_>) {
         match found {
             StrayCloser::Own => self.region.damage().closes(),

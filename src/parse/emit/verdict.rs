@@ -9,8 +9,7 @@ use crate::tools::{ACCESS_RESOURCE, Tool};
 /// A call, or its rejection.
 pub(crate) type CallResult = Result<Call, Rejected>;
 
-/// Returns the result for a finished call without regard to its placement, by which the judge decides whether it may
-/// run.
+/// Returns the result for a finished call without regard to its placement, by which the judge decides about it.
 pub(crate) fn verdict(
     tables: &Tables,
     dialect: Dialect,

@@ -80,8 +80,7 @@ pub(crate) fn header(text: &str, more: bool) -> Match<Header> {
     begins(&text[at..], MESSAGE, more).map(|()| Header { channel, starts, length: at + MESSAGE.len() })
 }
 
-/// Returns the length of the text before the next `<`, which must be on the same line and at most `MAX_WORDS` bytes
-/// away.
+/// Returns the length of the text before the next `<`, which is on the same line and at most `MAX_WORDS` bytes away.
 fn words(text: &str, more: bool) -> Match<usize> {
     match text.find(['<', '\n']) {
         Some(end) if end <= MAX_WORDS && text[end..].starts_with('<') => Ok(end),

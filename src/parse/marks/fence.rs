@@ -146,8 +146,7 @@ pub(crate) fn fence_close(text: &str, fence: Fence, more: bool) -> Match<usize> 
 }
 
 /// Matches a line that closes `fence`, or closing characters that a message-ending token or, with `think_tags`, a
-/// closing think tag follows on their line, where models omit the line break. Returns the length up to that token or
-/// tag.
+/// closing think tag follows on their line, where models omit the break. Returns the length up to that token or tag.
 pub(crate) fn fence_end(text: &str, fence: Fence, think_tags: bool, more: bool) -> Match<usize> {
     let ends = |rest: &str| ends_message(rest, think_tags, more);
     fence_close(text, fence, more).else_try(|| fence_close_before(text, fence, ends))

@@ -193,8 +193,7 @@ fn ends_name(c: char, quote: Option<char>) -> bool {
     }
 }
 
-/// Checks whether `text`, which follows the opener of `call`, begins with arguments or a closer as the call's syntax
-/// demands.
+/// Checks whether `text`, which follows the opener of `call`, begins with arguments or a closer that fit the call.
 pub(crate) fn gate(call: &NamedCall, text: &str, more: bool) -> Match<()> {
     if matches!(call.arguments, NamedArguments::None) {
         return Ok(());

@@ -104,8 +104,7 @@ impl NearMarks {
     }
 }
 
-/// Returns the ASCII letters of a delimiter in lower case, without the signs between them, which are spelt in many
-/// ways.
+/// Returns the ASCII letters of a delimiter in lower case, without the signs between them, which vary.
 fn letters(mark: &str) -> String {
     mark.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect()
 }

@@ -28,8 +28,7 @@ pub(crate) struct Prefixes {
 struct Root {
     /// Number, from 1, of the node of this first byte; 0 if no literal begins with it.
     node: u16,
-    /// Index in [`Prefixes::seconds`] of the entry for `lowest`, the lowest possible second byte; `count` entries begin
-    /// there.
+    /// Index in [`Prefixes::seconds`] of the entry for `lowest`, the lowest second byte; `count` entries begin there.
     start: u16,
     lowest: u8,
     count: u8,
@@ -74,8 +73,7 @@ struct Node {
     child: u32,
     /// Index in [`Prefixes::sets`] of the node's pair of kinds.
     sets: u16,
-    /// Number of the node's bytes after its first one, less than [`LONGEST`]; `children` is the number of its child
-    /// nodes.
+    /// Number of the node's bytes after its first, less than [`LONGEST`]; `children` is the number of its child nodes.
     bytes: u8,
     children: u8,
     /// First byte of the node.
@@ -116,8 +114,7 @@ impl Prefixes {
         spelt.iter().for_each(|bytes| self.add(bytes, kinds));
     }
 
-    /// Adds a literal by its bytes, without the bracket that it begins with; bytes after the first [`LONGEST`] are
-    /// dropped.
+    /// Adds a literal without the bracket that it begins with; bytes after the first [`LONGEST`] are dropped.
     pub(crate) fn add(&mut self, bytes: &[u8], kinds: Kinds) {
         let bytes = &bytes[..bytes.len().min(LONGEST)];
         if !bytes.is_empty() {

@@ -8,7 +8,7 @@ pub(crate) enum TextTurn {
     /// The model's own turn.
     #[default]
     Own,
-    /// A token ended the model's turn, and only white space has followed. `resumes`: a header of the model's own may
+    /// A token ended the model's turn, and only white space followed. `resumes`: a header of the model's own may
     /// follow.
     Ended { resumes: bool },
     /// Text after the end of the model's turn, or a turn of an unknown role.
@@ -24,7 +24,7 @@ pub(crate) enum TextTurn {
 pub(crate) enum RoleToken {
     Own,
     Other,
-    /// The name after the token is missing or is that of no role.
+    /// The token names no role, or one that is not known.
     Unknown,
 }
 
@@ -34,8 +34,7 @@ impl TextTurn {
         self != TextTurn::Own
     }
 
-    /// Returns the turn after a token of this class; `role` is the role that is named after a token that opens a role's
-    /// turn.
+    /// Returns the turn after a token of this class; `role` is the role named after a token that opens a role's turn.
     pub(crate) fn after(self, class: TokenClass, role: Option<RoleToken>) -> TextTurn {
         match (self, class, role) {
             (TextTurn::Hidden, ..) => TextTurn::Hidden,

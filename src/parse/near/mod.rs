@@ -205,8 +205,7 @@ fn paragraph(before: &str, text: &str) -> Option<usize> {
     (is_object || !paragraph.contains('\n') && paragraph.ends_with([')', '}'])).then_some(paragraph.len())
 }
 
-/// Returns `true` if a line begins as a sentence does, with three words and a fourth, and not with ReAct's `Action
-/// Input:`.
+/// Returns `true` if a line begins with three words and a fourth, as a sentence does, and not with `Action Input:`.
 fn is_prose(line: &str) -> bool {
     if line.starts_with("Action Input:") {
         return false;

@@ -17,8 +17,7 @@ const SHOWN: usize = 16;
 /// Maximum number of bytes of the text around a tool's name that a message shows.
 const SHOWN_AROUND: usize = 40;
 
-/// Maximum number of words, beside the tool's name, before the first argument, as in `Calling f with`: a sentence has
-/// more.
+/// Maximum number of words beside the tool's name before the first argument, as in `Calling f with`.
 const FEW_WORDS: usize = 2;
 
 const NO_OBJECT: &str = "its arguments are not a JSON object";
@@ -274,8 +273,7 @@ impl Segment<'_> {
             || others.any(|other| is_item || rest.contains(&other.tool.name))
     }
 
-    /// Returns `true` if the segment is a JSON object with a parameter of the tool beside members of another kind: an
-    /// answer.
+    /// Returns `true` if the segment is a JSON object with a parameter of the tool beside other members: an answer.
     fn is_record(&self) -> bool {
         let Ok(object) = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(self.unfenced()) else {
             return false;
@@ -302,8 +300,7 @@ impl Segment<'_> {
         unpaired(self.text).is_none() && (after.contains(char::is_alphanumeric) || !is_literal)
     }
 
-    /// Returns `true` if the segment is a paragraph of its own in a message without calls, or all that is left of the
-    /// message.
+    /// Returns `true` if the segment is a paragraph of its own in a message without calls, or the rest of the message.
     fn is_apart(&self) -> bool {
         self.is_paragraph && !self.has_calls || self.ends_message()
     }
@@ -343,8 +340,7 @@ fn is_plain(token: &str) -> bool {
     word.starts_with(char::is_alphabetic) && word.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '’'))
 }
 
-/// Returns `true` if `text`, after a parameter's name, describes the parameter in words, or continues in words after a
-/// value.
+/// Returns `true` if `text`, after a parameter's name, describes the parameter, or continues in words after a value.
 fn describes(text: &str) -> bool {
     const TYPES: [&str; 9] = ["string", "str", "text", "integer", "int", "number", "boolean", "array", "object"];
     let line = text.lines().next().unwrap_or_default().trim_start_matches(is_around);

@@ -44,8 +44,7 @@ impl NearWord<'_> {
         self.is_tag() || matches!(self.sign, Some(':' | '：' | '=' | '>' | '<'))
     }
 
-    /// Returns `true` if the word introduces a value: it is in brackets, is an option, or has a sign for a value after
-    /// it.
+    /// Returns `true` if the word introduces a value: it is in brackets, is an option, or has a sign for one after it.
     pub(super) fn gives_value(&self) -> bool {
         let in_brackets = [
             ('<', '>'),

@@ -25,8 +25,7 @@ use crate::parse::tables::Tables;
 pub(crate) struct CallObject<'t> {
     pub(crate) keys: &'static CallKeys,
     pub(crate) tables: &'t Tables,
-    /// `Some` if nothing announces the object: it must then have a known tool's name, and no key that a call may not
-    /// have.
+    /// `Some` if nothing announces the object: it must then have a known tool's name, and only keys of a call.
     pub(crate) strict: Option<Further>,
 }
 
@@ -56,8 +55,7 @@ pub(crate) enum ArgumentsPlace {
 }
 
 impl ArgumentsPlace {
-    /// Sets the text of the call's arguments: to `written` if that is known, else to their JSON; empty if there are
-    /// none.
+    /// Sets the text of the call's arguments: to `written` if that is known, else to their JSON; empty without any.
     pub(crate) fn write(self, call: &mut UnresolvedCall, written: Option<&str>) {
         match written {
             Some(text) => text.clone_into(&mut call.raw_arguments),

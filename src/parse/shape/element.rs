@@ -55,13 +55,13 @@ pub(crate) struct Element {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ElementState {
     Between,
-    /// In the text of the child with this index, which starts at this offset.
+    /// The reader is in the text of the child with this index, which starts at this offset.
     Name(usize, u64),
-    /// In the arguments' JSON, or before it.
+    /// The reader is in the arguments' JSON, or before it.
     Arguments,
-    /// In arguments that are written as tags, which begin at this offset.
+    /// The reader is in arguments that are written as tags, which begin at this offset.
     Tags(u64),
-    /// After a fault between child elements: the rest of the call is skipped.
+    /// The reader is after a fault between child elements: the rest of the call is skipped.
     Junk,
 }
 
@@ -93,7 +93,7 @@ impl Element {
         Some(if is_cut { window.end() } else { at })
     }
 
-    /// Returns the offset at which the call ended if nothing more belongs to it; `None` while a child that it needs is
+    /// Returns the offset at which the call ended if nothing more belongs to it; `None` while a needed child is
     /// missing.
     fn completed(&self) -> Option<u64> {
         self.object.completed().filter(|_| self.is_complete())

@@ -67,12 +67,12 @@ pub(crate) struct WholeMessage {
 
 #[derive(Debug)]
 enum MessageState {
-    /// Before the first object.
+    /// The reader is before the first object.
     Start,
-    /// Before a further object; after a comma the array may end.
+    /// The reader is before a further object; after a comma the array may end.
     Next,
     Object(Box<Object>),
-    /// After an object.
+    /// The reader is after an object.
     Between,
 }
 
@@ -189,8 +189,7 @@ impl WholeMessage {
         }
     }
 
-    /// Returns `true` if the objects stay calls with other text below them: they do not between prose, where examples
-    /// are.
+    /// Returns `true` if the objects stay calls with other text below them: not between prose, where examples are.
     fn precedes_prose(&self, window: &Window<'_>) -> bool {
         let is_whole = self.failed.is_none() && self.fits && self.place.fence.is_none() && !self.place.follows_prose;
         is_whole && goes_on_below(self.end, self.cursor, window)

@@ -78,9 +78,9 @@ enum NamedState {
     Lead,
     Object,
     Tail,
-    /// In text that cannot be read.
+    /// The reader is in text that cannot be read.
     Junk,
-    /// After an opener that is the whole call.
+    /// The reader is after an opener that is the whole call.
     Whole,
 }
 

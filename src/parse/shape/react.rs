@@ -47,12 +47,12 @@ pub(crate) struct ReactCall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReactState {
     Lead,
-    /// In a text without quotes that is the argument.
+    /// The reader is in a text without quotes that is the argument.
     Bare,
     Json,
-    /// After the JSON, which ends at this offset.
+    /// The reader is after the JSON, which ends at this offset.
     Tail(u64),
-    /// After the call, which ends at this offset.
+    /// The reader is after the call, which ends at this offset.
     Over(u64),
 }
 
@@ -319,8 +319,7 @@ impl CallShape for ReactCall {
     }
 }
 
-/// Returns `true` if a sentence, and no bracket, token or tag, continues at `at` on the line on which the call ended at
-/// `end`.
+/// Returns `true` if a sentence, and no bracket, token or tag, follows at `at` on the line where the call ended, `end`.
 fn goes_on(end: u64, at: u64, rest: &str, window: &Window<'_>) -> bool {
     let is_text = !rest.is_empty() && !rest.starts_with(['}', ']', ')', '<', '[', '`']);
     is_text && !window.slice(end..at).contains('\n')

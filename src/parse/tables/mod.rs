@@ -150,7 +150,7 @@ impl Tables {
         }
     }
 
-    /// Returns the opener that `text` begins with, whatever follows it: its dialect, its length, and `true` if it is
+    /// Returns the opener that `text` begins with, whatever follows: its dialect, its length, and `true` if it is
     /// whole.
     ///
     /// For callers that do not check the text after the opener: why a text is no call, what a text contains, and
@@ -168,8 +168,7 @@ impl Tables {
         block.or_else(|| tool.into_iter().chain(tokens).find_map(whole))
     }
 
-    /// Splits `name` into server and tool if it is `server.tool` with a known server; else returns all of it as the
-    /// tool.
+    /// Splits `name` into server and tool if it is `server.tool` with a known server; else all of it is the tool.
     pub(crate) fn split_name(&self, name: &str) -> (Option<String>, String) {
         let whole = || (None, name.to_owned());
         let Some(catalog) = self.catalog().filter(|catalog| !catalog.knows(name)) else { return whole() };

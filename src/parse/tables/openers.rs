@@ -145,7 +145,7 @@ impl OpenerFinder<'_> {
         }
     }
 
-    /// Adds each JSON key for a tool's name whose value is a known name, and each known name that is an object's first
+    /// Adds each JSON key for a tool's name with a known name as value, and each known name that is an object's first
     /// key.
     fn objects(&mut self, dialect: Dialect, keys: &CallKeys) {
         let text = self.text;
@@ -240,8 +240,7 @@ impl OpenerFinder<'_> {
 pub(crate) struct KnownMarks {
     /// Each mark's opening bracket and the word after it, in lower case.
     known: HashSet<String>,
-    /// Marks that contain a character which ends a name, or that a name may follow directly; they are compared one by
-    /// one.
+    /// Marks that contain a character which ends a name, or that a name may directly follow; compared one by one.
     odd: Vec<String>,
 }
 

@@ -45,9 +45,9 @@ pub(crate) struct Context {
     lines: Lines,
     /// State of the lines before the open code fence; `None` outside a fence.
     before_fence: Option<Lines>,
-    /// Quotation marks and similar signs that quoted the last call on the line, and may be open after it.
+    /// Marks of quotation that were open at the last call on the line and may be open after it.
     carried: Marks,
-    /// Marks that are open at this offset, stored once they were asked for.
+    /// Marks of quotation that are open at this offset, stored once they were asked for.
     marks_at: Option<(u64, Marks)>,
     /// The open block that quotes the text at the current offset.
     pub(super) block: Option<OpenBlock>,
@@ -148,7 +148,7 @@ impl Context {
         }
     }
 
-    /// Reads the window's text up to offset `to`.
+    /// Advances the context past the window's text up to offset `to`.
     pub(super) fn read(&mut self, window: &Window<'_>, to: u64) {
         if to > self.at {
             self.pass(window.slice(self.at..to));
@@ -167,7 +167,7 @@ impl Context {
         self.clear(at);
     }
 
-    /// Sets the marks that quoted the last call and may be open after it.
+    /// Sets the marks of quotation that were open at the last call and may be open after it.
     pub(super) fn carry(&mut self, marks: Marks) {
         self.carried = marks;
         (self.carried.direct, self.carried.run_before) = (None, 0);
@@ -284,7 +284,7 @@ impl Context {
         last_char(&self.bytes[..self.length]).filter(|c| *c != '\n')
     }
 
-    /// Returns the marks that are open on the line at the current offset.
+    /// Returns the marks of quotation that are open on the line at the current offset.
     pub(super) fn marks(&mut self) -> Marks {
         self.tell();
         if self.length == 0 {

@@ -27,8 +27,7 @@ pub(crate) enum ChunkWay {
     /// Fast path for more text of answer or reasoning at a line's start, right after a call, or after a quotation mark
     /// where brackets are significant.
     Line,
-    /// Fast path for more text of answer or reasoning inside a line, in which a bracket may close an earlier damaged
-    /// call.
+    /// Fast path for more text of either channel inside a line, in which a bracket may close an earlier damaged call.
     Bracketed,
     /// Fast path for more text of answer or reasoning whose first bytes are held: a delimiter may begin with them.
     Held,

@@ -58,8 +58,7 @@ pub(crate) struct Scanner {
     at: u64,
     /// `true` if only spaces are between the last line break and `at`.
     line_start: bool,
-    /// Offset of the last delimiter that the lexicon found whole: while more of it arrives, the lexicon is not searched
-    /// again.
+    /// Offset of the last delimiter that the lexicon found whole: while more of it arrives, it is not searched again.
     mark_at: u64,
     pub(crate) context: Context,
     fence: Option<OpenFence>,
@@ -73,7 +72,7 @@ pub(crate) struct Scanner {
     channels: Channels,
     /// Offset of the last closer that was found between calls, which is not to be handled twice.
     closer_at: u64,
-    /// Offset of the last line that announces calls and that none follows.
+    /// Offset of the last line that announces calls and that no call follows.
     no_object_at: Option<u64>,
     /// `true` if `<s>` occurred, so that `</s>` is HTML.
     saw_strike: bool,

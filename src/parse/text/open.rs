@@ -41,7 +41,7 @@ pub(crate) struct OpenCall {
     pub(super) is_markerless: bool,
     /// `true` if the call follows a group's opener or a marker, and is quoted if that is.
     pub(super) in_outer: bool,
-    /// Marks that are open before the call, and may be closed after it.
+    /// Marks of quotation that are open before the call, and may be closed after it.
     pub(super) marks: Marks,
     /// Offset at which the call is over, while the text after it must decide whether it is quoted.
     pub(super) ended_at: Option<u64>,

@@ -65,8 +65,7 @@ impl Reasoning {
         self.mark.map(|mark| mark.close).filter(|close| !ReasoningMark::is_marker(close))
     }
 
-    /// Returns `true` if the message ends in its first block of reasoning, which nothing closed, so that it may be an
-    /// answer.
+    /// Returns `true` if the message ends in its first, unclosed block of reasoning, so that it may be an answer.
     #[inline]
     pub(super) fn is_unclosed(&self) -> bool {
         self.mark.is_some() && self.is_first_block && !self.is_field
@@ -95,8 +94,7 @@ pub(super) struct Channels {
     pub(super) in_analysis: bool,
 }
 
-/// State of a group of calls: between its opener and its closer, or after a call that a tag or token of a group may
-/// follow.
+/// State of a group of calls: between its opener and closer, or after a call that a tag of a group may follow.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallGroup {
     /// Index of the dialect in [`Tables::named`](crate::parse::tables::Tables::named).

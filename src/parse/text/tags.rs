@@ -131,8 +131,7 @@ impl Scanner {
         }
     }
 
-    /// Recognises the closer of a damaged call, or of an earlier one, that has nothing to close here, at a `<` or a
-    /// `[`.
+    /// Recognises, at a `<` or a `[`, the closer of a damaged or an earlier call that has nothing to close here.
     fn closer(&mut self, text: &str, more: bool, window: &Window<'_>, sink: &mut Sink<'_>) -> Match<()> {
         if self.closer_at == self.at {
             return Err(No);
@@ -236,16 +235,15 @@ impl Scanner {
         Outer { quoted_in: quoted_in.or(marks.direct), marks, begins_line: self.context.begins_line(), end: at }
     }
 
-    /// Returns the surroundings of a call in a group or a run: those of the group or the run, except for the call's own
-    /// line.
+    /// Returns the surroundings of a call in a group or a run: those of the group or the run, but for the call's line.
     fn in_outer(&mut self, window: &Window<'_>) -> Outer {
         self.context.read(window, self.at);
         let begins_line = self.outer.begins_line || self.context.begins_line();
         Outer { begins_line, ..self.outer }
     }
 
-    /// Checks whether marks that were open before the open call, which ends at `at`, are closed after it; returns the
-    /// kind of quotation.
+    /// Checks whether marks of quotation that were open before the open call, which ends at `at`, are closed after it;
+    /// returns the kind.
     pub(super) fn closed_after(&self, at: u64, window: &Window<'_>) -> Match<QuotedIn> {
         let Some(call) = &self.call else { return Err(No) };
         // Too little is left of a call past the limit on bytes to make it text
@@ -268,8 +266,8 @@ impl Scanner {
         }
     }
 
-    /// Checks whether the delimiter between the current offset and `after` is only mentioned: marks that are open
-    /// before it are closed there.
+    /// Checks whether the delimiter between the current offset and `after` is only mentioned: marks of quotation that
+    /// are open before it are closed there.
     pub(super) fn is_mention(&mut self, after: &str, more: bool, window: &Window<'_>) -> Match<()> {
         self.context.read(window, self.at);
         let marks = self.context.marks();

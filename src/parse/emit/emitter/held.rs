@@ -33,8 +33,7 @@ impl Emitter {
         }
     }
 
-    /// Returns `true` if calls without a marker wait for the decision about a fence: further ones form a series with
-    /// them.
+    /// Returns `true` if calls without a marker wait for the decision about a fence: further ones join their series.
     pub(crate) fn holds_series(&self) -> bool {
         self.pending.as_ref().is_some_and(|p| p.waits_for_fence && has_members(&p.held))
     }

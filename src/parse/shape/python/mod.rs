@@ -180,7 +180,7 @@ impl CallShape for Python {
         self.next_token(rest, out, window)
     }
 
-    /// Returns the last step at the stream's end: an incomplete first call is one only if a parameter of its tool was
+    /// Returns the last step at the stream's end: a cut-off first call is one only if a parameter of its tool was
     /// named.
     fn ending(&mut self, window: &Window<'_>, tables: &Tables) -> Step {
         let named = match &self.state {

@@ -64,25 +64,25 @@ enum Slot {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum ReaderState {
-    /// Before a value, a key or a closing bracket.
+    /// The reader is before a value, a key or a closing bracket.
     #[default]
     Value,
-    /// Before a value, which must follow.
+    /// The reader is before a value, which must follow.
     NeedValue,
-    /// In a word or a number that begins at this offset.
+    /// The reader is in a word or a number that begins at this offset.
     Token(u64),
-    /// After a word that may be a keyword, with the offsets of its start and end.
+    /// The reader is after a word that may be a keyword, with the offsets of its start and end.
     Word(u64, u64),
-    /// After the first of two stars; `Stars` is after the second.
+    /// The reader is after the first of two stars; `Stars`: after the second.
     Star,
     Stars,
-    /// Before a string's opening quotes.
+    /// The reader is before a string's opening quotes.
     Quote {
         raw: bool,
     },
     Text(Quoted),
     AfterValue,
-    /// After a dictionary's key, before the colon.
+    /// The reader is after a dictionary's key, before the colon.
     Colon,
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct ArgumentsReader {
     state: ReaderState,
     frames: Vec<Frame>,
     pub(crate) arguments: Arguments,
-    /// `true` if the string that is being read contains an apostrophe in place of its closing quote.
+    /// `true` if the string that is being read contains an apostrophe that does not close it.
     apostrophe: bool,
     /// `true` inside a comment, which ends with its line (`python/comments_in_a_call`).
     in_comment: bool,

@@ -259,7 +259,7 @@ impl Python {
     }
 }
 
-/// Returns `true` if a line that is no call goes on as a sentence does after its parentheses.
+/// Returns `true` if a line that is no call continues as a sentence does after its parentheses.
 ///
 /// A member of a series ends with a bracket, a quotation mark or a separator of members (`series/prose_about_a_tool`
 /// and `series/middle_unreadable`).

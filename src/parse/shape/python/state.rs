@@ -7,29 +7,29 @@ use crate::parse::emit::not_a_call::NotACallReason;
 /// The form of a call or a list of calls in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum SeriesForm {
-    /// One call, alone on its lines.
+    /// The form of one call, alone on its lines.
     #[default]
     Line,
-    /// Calls in square brackets.
+    /// The form of a list of calls in square brackets.
     List,
-    /// One call that is printed, as Gemma 3 writes it in its fence.
+    /// The form of one call in `print(…)`, as Gemma 3 writes it in its fence.
     Printed,
 }
 
 #[derive(Debug, Default)]
 pub(super) enum SeriesState {
-    /// Before a tool's name; `may_end`: a list may end here, after a comma.
+    /// The reader is before a tool's name; `may_end`: a list may end here, after a comma.
     Name { may_end: bool },
-    /// In the parentheses of a call, which begins at this offset.
+    /// The reader is in the parentheses of a call, which begins at this offset.
     Arguments(u64, Box<ArgumentsReader>),
-    /// After a call inside a list.
+    /// The reader is after a call inside a list.
     #[default]
     Between,
-    /// After a list's closing bracket.
+    /// The reader is after a list's closing bracket.
     AfterList,
-    /// After a member of the series: a call on a line, or a list.
+    /// The reader is after a member of the series: a call on a line, or a list.
     After(After),
-    /// In a call that cannot be read.
+    /// The reader skips a call that cannot be read.
     Skip(Skip),
 }
 

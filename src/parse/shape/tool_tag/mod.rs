@@ -81,9 +81,9 @@ enum TagState {
     #[default]
     Between,
     Value,
-    /// After a closing tag that may end the value.
+    /// The reader is after a closing tag that may end the value.
     Follow,
-    /// After a `]]>` that may end the value.
+    /// The reader is after a `]]>` that may end the value.
     CdataEnd,
 }
 
@@ -155,8 +155,7 @@ impl ToolTag {
         begins(&after[leading_space(after)..], ":", more)
     }
 
-    /// Returns the server and the tool of the call. If the name was written out, its server is looked up at the call's
-    /// end.
+    /// Returns server and tool of the call. If the name was written out, its server is looked up at the call's end.
     fn names<'t>(&'t self, tool: &'t TagTool) -> (Option<&'t str>, &'t str) {
         let (server, name) = self.name.as_ref().map_or((&tool.server, &tool.tool), |(server, name)| (server, name));
         (server.as_deref(), name)

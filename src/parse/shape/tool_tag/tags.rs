@@ -78,8 +78,7 @@ impl Tags {
         }
     }
 
-    /// Returns `true` if the bytes after the `<` that `text` begins with show that no tag begins there which matters in
-    /// a value.
+    /// Returns `true` if the bytes after the `<` at the start of `text` begin no tag that matters in a value.
     pub(crate) fn passes(self, parameter: &str, tool: &TagTool, text: &str) -> bool {
         let (closes, first) = match *text.as_bytes() {
             [_, b'/', first, ..] => (true, first),
@@ -156,8 +155,7 @@ impl Tags {
     }
 }
 
-/// Index of the called tool in [`Tables::tools`]; `None` for an unknown tool, whose parameters are those that the call
-/// has.
+/// Index of the called tool in [`Tables::tools`]; `None` for an unknown one, whose parameters are those in the call.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Callee(pub(crate) Option<usize>);
 

@@ -309,7 +309,7 @@ fn after_triple_quotes(mut open: Option<u8>, line: &[u8]) -> Option<u8> {
     open
 }
 
-/// Number of quotes that open or close a text of several lines.
+/// Number of quote characters in a row that open or close a text of several lines.
 const TRIPLE: usize = 3;
 
 /// Returns `true` if a line, after its indent, begins as code, a comment or a heading does.
