@@ -19,20 +19,20 @@ use toolgraft::model::Request;
 use toolgraft::model::endpoint::{Decoder, insert_tools};
 use toolgraft::turn::KnownWays;
 
-/// A request that was refused, or an answer that failed.
+/// Error of an exchange: the request was refused, or the answer failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct Refusal {
-    /// HTTP status.
+    /// HTTP status of the error response.
     pub status: u16,
-    /// Text that says what happened.
+    /// Error message for the client.
     pub message: String,
-    /// Error code for programs.
+    /// Machine-readable error code, such as `invalid_json`; `None` if the error has none.
     pub code: Option<&'static str>,
     /// Field of the request that is wrong, if one is.
     pub param: Option<String>,
-    /// The error object in the form of the client's interface.
+    /// JSON text of the error object in the format of the client's API.
     pub body: String,
 }
 
@@ -52,7 +52,7 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Makes a server with these settings.
+    /// Makes a server without HTTP, with these settings.
     ///
     /// # Errors
     /// Fails if the system provides no random numbers.
@@ -104,23 +104,24 @@ impl Embedded {
     }
 }
 
-/// One request of a client on its way. The caller sends what [`request`](Adapter::request) returns to the endpoint's
-/// `/chat/completions`, and passes on its answer; the methods for that return text for the client: its whole answer, or
-/// events of its stream, each with an empty line after it.
+/// One request of a client in progress, for a caller that does the HTTP itself. The caller sends the body that
+/// [`request`](Adapter::request) returns to the endpoint's `/chat/completions`, and passes the endpoint's answer to
+/// the other methods. These return text for the client: its whole answer, or events of its stream, each followed by
+/// an empty line.
 pub struct Adapter {
     exchange: Box<Exchange>,
     shape: &'static dyn Shape,
     writer: Box<dyn Writer>,
-    /// `true` if the client gets a stream.
+    /// `true` if the client requested a streamed answer.
     is_stream: bool,
-    /// The answer so far.
+    /// The pieces of the answer, collected so far.
     whole: Collected,
     answer: Option<Decoder>,
-    /// The body to send next.
+    /// Body of the next request to the endpoint; `None` if there is none, or the caller has it.
     request: Option<Value>,
-    /// The beginning of a line of the endpoint's stream.
+    /// Bytes of the endpoint's stream after its last complete line.
     line: Vec<u8>,
-    /// Text for the client that no call has returned yet.
+    /// Text for the client that no method has returned yet.
     text: String,
     refusal: Option<Refusal>,
 }
@@ -140,17 +141,17 @@ impl Adapter {
         adapter.map_err(|fault| Refusal::of(&Chat, fault))
     }
 
-    /// Returns the body to send now, once; `None` if there is nothing to send. An earlier answer that still streams is
-    /// cancelled.
+    /// Returns the body of the next request to the endpoint, once; `None` if there is nothing to send. The rest of an
+    /// earlier answer that still streams is discarded.
     pub fn request(&mut self) -> Option<Value> {
         self.line.clear();
         self.request.take()
     }
 
-    /// Takes bytes of the endpoint's stream.
+    /// Reads bytes of the endpoint's SSE stream, and returns the new text for the client.
     ///
     /// # Errors
-    /// Fails if the answer failed, and the client gets no stream.
+    /// Fails if the answer failed and the client did not request a stream; in a stream the error is part of the text.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<String, Refusal> {
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(line);
@@ -162,7 +163,8 @@ impl Adapter {
         self.told()
     }
 
-    /// Takes the text after `data:` in the endpoint's stream, its whole answer, or an error object.
+    /// Reads the text after `data:` in the endpoint's stream, the endpoint's whole answer, or its error object;
+    /// returns the new text for the client.
     ///
     /// # Errors
     /// As for [`feed`](Adapter::feed).
@@ -171,7 +173,7 @@ impl Adapter {
         self.told()
     }
 
-    /// Ends an answer of the endpoint.
+    /// Processes the end of the endpoint's answer, and returns the new text for the client.
     ///
     /// # Errors
     /// As for [`feed`](Adapter::feed).
@@ -193,7 +195,8 @@ impl Adapter {
         self.told()
     }
 
-    /// Ends the answer because the endpoint refused a request.
+    /// Ends the answer with an error, since the endpoint refused a request with this status and message; returns the
+    /// new text for the client.
     ///
     /// # Errors
     /// As for [`feed`](Adapter::feed).
@@ -203,18 +206,18 @@ impl Adapter {
         self.told()
     }
 
-    /// Returns `true` if the client gets a stream.
+    /// Returns `true` if the client requested a streamed answer.
     pub fn is_stream(&self) -> bool {
         self.is_stream
     }
 
-    /// Returns `true` while more of the endpoint's answer is wanted.
+    /// Returns `true` while the adapter expects more of the endpoint's answer.
     pub fn is_streaming(&self) -> bool {
         self.request.is_none() && self.answer.is_some()
     }
 
-    /// Returns the text of a streamed answer so far, or the model's refusal, without what the stream said before it
-    /// turned out to be reasoning.
+    /// Returns the text of a streamed answer so far, followed by the model's refusal if there is one. Text that was
+    /// reclassified as reasoning after it was sent is left out.
     pub fn content(&self) -> String {
         format!("{}{}", self.whole.text, self.whole.refusal)
     }
@@ -224,17 +227,19 @@ impl Adapter {
         &self.whole.reasoning
     }
 
-    /// Returns the error that the answer ended with; in a stream its event is part of the text.
+    /// Returns the error that the answer ended with, if it failed; in a stream its event is also part of the text for
+    /// the client.
     pub fn refusal(&self) -> Option<&Refusal> {
         self.refusal.as_ref()
     }
 
-    /// Returns a message for the user if the answer is not what was requested, or failed.
+    /// Returns a message for the user if the answer failed or is not what was requested; else `None`.
     pub fn problem(&self) -> Option<&str> {
         self.refusal.as_ref().map(|refusal| &*refusal.message).or(self.exchange.problem.as_deref())
     }
 
-    /// Returns the types of tools that are left out because only the client's own service can run them.
+    /// Returns the types, separated by commas, of the request's tools that were left out because only the API
+    /// vendor's service can run them.
     pub fn left_out(&self) -> &str {
         &self.exchange.prepared.offered.left_out
     }
@@ -255,7 +260,8 @@ impl Adapter {
         }
     }
 
-    /// Returns the text for the client.
+    /// Returns and clears the pending text for the client. An answer that failed and is not streamed is returned as
+    /// its error.
     fn told(&mut self) -> Result<String, Refusal> {
         match &self.refusal {
             Some(refusal) if !self.is_stream => Err(refusal.clone()),
@@ -277,7 +283,8 @@ impl Adapter {
         }
     }
 
-    /// Keeps a request. Its structure is written in OpenAI's form, since the endpoint's own form is not known here.
+    /// Stores the body of a request for the caller. The schema of the answer is written as OpenAI's
+    /// `response_format`, since the endpoint's own form is not known here.
     fn ask(&mut self, mut body: Map<String, Value>, request: &Request) {
         insert_tools(&mut body, &request.tools, &request.tool_choice);
         if let Some(schema) = request.constraint.as_ref().and_then(|constraint| constraint.schema.as_ref()) {

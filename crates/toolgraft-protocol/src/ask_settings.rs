@@ -11,72 +11,72 @@ use toolgraft::tools::ToolsMode;
 
 /// A model as the endpoint lists it.
 pub struct ServedModel {
-    /// Its name.
+    /// Name of the model at the endpoint.
     pub id: String,
-    /// Number of its parameters, if known.
+    /// Number of the model's parameters, if known.
     pub parameters: Option<u64>,
-    /// The call syntax in its chat template, if known.
+    /// Dialect (call syntax) of the model's chat template, if known.
     pub dialect: Option<Dialect>,
 }
 
 /// Facts about a request's model from the endpoint, as far as they matter for this request.
 #[derive(Default)]
 pub struct ModelFacts {
-    /// The model that the endpoint serves under the name, where the name alone does not tell its
-    /// size.
+    /// The model that the endpoint serves under the requested name; queried only if the prompt's style depends on the
+    /// model's size and the name does not contain it.
     pub served: Option<ServedModel>,
-    /// `true` if the endpoint takes tools for this model, `false` if not, `None` if it was not
-    /// asked or does not say.
+    /// `true` if the endpoint accepts tools for this model, `false` if not, `None` if it was not queried or does not
+    /// report it.
     pub takes_tools: Option<bool>,
-    /// Media that the model reads, as far as the endpoint reports; asked only if results of the
+    /// Media (images, audio) that the model accepts, as the endpoint reports them; queried only if results of the
     /// toolbox may hold media.
     pub reads: Reads,
-    /// Size of the model's context in tokens; asked only if the list of tools is long.
+    /// Size of the model's context in tokens; queried only if the list of tools is long.
     pub context: Option<usize>,
 }
 
-/// The settings with which a model is asked. Two models with the same settings share prepared
-/// lists.
+/// Settings of the requests to one model. Models with equal settings share prepared lists of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AskSettings {
-    /// Name of its profile, which is unique.
+    /// Name of the model's profile, which is unique.
     pub(crate) profile: &'static str,
-    /// The way in which tools are offered.
+    /// Mode in which tools are offered to the model: natively, in the prompt, or chosen automatically.
     pub(crate) tools: ToolsMode,
     pub(crate) dialect: Dialect,
-    /// The dialect derived from the model's chat template, which is read in addition to all others.
+    /// Dialect made from the model's chat template, which the parser reads in addition to all built-in ones; `None`
+    /// if the template has a built-in dialect or none.
     pub(crate) derived: Option<Dialect>,
     pub(crate) style: PromptStyle,
     pub(crate) listing: Listing,
     pub(crate) constrain: Constrain,
-    /// The way in which the choice between a call and a plain answer is made.
+    /// Strategy that decides whether the model calls a tool or answers in plain text.
     pub(crate) calls: Way,
-    /// The bits of the threshold for that, so that the type can be hashed.
+    /// Bits of the `f64` threshold of `Way::Measured`, since an `f64` cannot be hashed; `None` for the default.
     pub(crate) threshold: Option<u64>,
-    /// Tokens of the model's context, if that matters for the list of tools.
+    /// Size of the model's context in tokens, if it limits the list of tools.
     context: Option<usize>,
-    /// Media that the model reads.
+    /// Media (images, audio) that the model gets in results.
     pub(crate) reads: Reads,
 }
 
 impl AskSettings {
-    /// Returns `true` if the prompt's style depends on the model's size and its name does not tell
-    /// that.
+    /// Returns `true` if the prompt's style depends on the model's size and the model's name does not contain the
+    /// size.
     pub fn depends_on_size(settings: &Settings, model: &str) -> bool {
         let own = settings.settings_of(model).and_then(|own| own.style).or(settings.style);
         let said = own.or(settings.profile_of(model).style).is_some();
         !said && parameters_in_name(model).is_none()
     }
 
-    /// Returns `true` if the endpoint must be asked whether it takes tools for this model.
+    /// Returns `true` if the endpoint must be queried whether it accepts tools for this model.
     pub fn asks_for_tools(settings: &Settings, model: &str) -> bool {
         let own = settings.settings_of(model).and_then(|own| own.tools_mode);
         // A profile that knows that native calls fail needs no question.
         own.unwrap_or(settings.tools_mode) == ToolsMode::Auto && settings.profile_of(model).native_tools != Some(false)
     }
 
-    /// Returns the settings for the model that the client names, or for the one that the endpoint
-    /// serves in its place.
+    /// Returns the settings of requests to the model that the client names; size and template are those of the model
+    /// that the endpoint serves under that name.
     pub(crate) fn of(settings: &Settings, model: &str, facts: &ModelFacts, profile: &'static Profile) -> Self {
         let served = facts.served.as_ref();
         // The configuration can keep media from a model that reads them, and name kinds that the endpoint
@@ -106,7 +106,7 @@ impl AskSettings {
         }
     }
 
-    /// Returns the options of the prompt for these settings.
+    /// Returns the options of the model's prompt that follow from these settings.
     pub(crate) fn options(self, settings: &Settings, profile: &Profile) -> Options {
         let options = settings.prompt.clone().with_dialect(self.dialect).with_style(self.style);
         options.with_listing(self.listing).with_lang(settings.lang.unwrap_or(profile.lang)).within(self.context)

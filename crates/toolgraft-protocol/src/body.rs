@@ -40,7 +40,8 @@ fn values(text: &[u8]) -> usize {
     count
 }
 
-/// Returns the offset after the end of the string whose content begins at `at`.
+/// Returns the offset after the closing quotation mark of the JSON string whose content begins at `at`; the length of
+/// the text if there is none.
 fn string_end(text: &[u8], mut at: usize) -> usize {
     while let Some(end) = text.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
         at += end + 1;
@@ -53,7 +54,7 @@ fn string_end(text: &[u8], mut at: usize) -> usize {
     text.len()
 }
 
-/// Parses a body, which must be a JSON object.
+/// Parses the body of a request, which must be a JSON object with at most 500,000 values.
 pub fn parse(body: &[u8]) -> Result<Map<String, Value>, Fault> {
     check_values(iter::once(body))?;
     match serde_json::from_slice(body) {
@@ -68,8 +69,8 @@ pub(crate) fn not_json(error: serde_json::Error) -> Fault {
     Fault::invalid(format!("the body is not JSON: {error}")).with_code("invalid_json")
 }
 
-/// Parses a body without its `tools`, and returns these as raw text. `None` if it is not an object
-/// with tools.
+/// Parses the body of a request without its `tools`, which are returned as raw JSON text. `None` if it is not an
+/// object with tools.
 pub(crate) fn object_and_tools(body: &[u8]) -> Option<(Map<String, Value>, &str)> {
     let Apart { object, tools } = serde_json::from_slice(body).ok()?;
     Some((object, tools?.get()))

@@ -11,34 +11,34 @@ use toolgraft::wire::ToolDefinition;
 /// bytes, runs of spaces have more.
 const TOKEN_BYTES: usize = 16;
 
-/// Bytes that are allowed in addition, for short messages.
+/// Bytes that a message may have in addition to its token limit times the bytes of a token, for short messages.
 const SPARE_BYTES: usize = 2 << 10;
 
 /// Token accounting of one answer.
 #[derive(Default)]
 pub(crate) struct Costs {
-    /// `total` is the sum over all finished rounds, `delivered` the usage of the last of them.
+    /// Token usage summed over all finished rounds; `delivered` is the usage of the last one.
     pub(crate) total: Usage,
     pub(crate) delivered: Usage,
     /// Size of the model's context in tokens, where it is known.
     pub(crate) context: Option<usize>,
-    /// Tokens that the round's message may have, where the client sets a limit.
+    /// Maximum number of tokens of the current round's message; `None` if the client sets no limit.
     limit: Option<u64>,
-    /// Number of messages in a row that a limit cut off.
+    /// Number of the model's last messages, in a row, that a token limit cut off.
     cut_off: u32,
-    /// Tokens of the round's request by our own count. `new_tokens` counts those from the model's
-    /// last message on, which no earlier request held.
+    /// Tokens of the current round's request, estimated here. `new_tokens` counts those from the model's last message
+    /// on, which no earlier request contained.
     pub(crate) sent_tokens: usize,
     new_tokens: usize,
-    /// For a prompt that the endpoint cut: its tokens by our own count, and how many of them the
-    /// endpoint read.
+    /// Sizes in tokens of a prompt that the endpoint truncated: the estimated size that was sent, and the size that
+    /// the endpoint read. `None` if none was truncated.
     pub(crate) cut_prompt: Option<(u64, u64)>,
 }
 
 impl Costs {
-    /// Returns how many tokens the next message may have if the client allows `most` and was shown this text, and remembers
-    /// that. Rounds that the client does not see do not shorten its answer, but all rounds together have at most twice
-    /// `most`.
+    /// Returns the maximum number of tokens of the next message, and stores it as the limit: `most`, which the client
+    /// allows, less the tokens of the text that the client was shown. Rounds that the client does not see do not
+    /// count in that, but all rounds together have at most twice `most`.
     pub(crate) fn left(&mut self, most: u64, shown: &str) -> u64 {
         let of_client = most.saturating_sub(TokenCounter::estimate().count(shown) as u64);
         let of_all = most.saturating_mul(2).saturating_sub(self.total.completion_tokens);
@@ -47,14 +47,14 @@ impl Costs {
         left
     }
 
-    /// Returns the bytes that the round's message may have, for endpoints that ignore the token
-    /// limit.
+    /// Returns the maximum number of bytes of the current round's message, for endpoints that ignore the token limit;
+    /// `usize::MAX` without a limit.
     pub(crate) fn allowed_bytes(&self) -> usize {
         let bytes = |tokens: u64| usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(TOKEN_BYTES);
         self.limit.map_or(usize::MAX, |limit| bytes(limit).saturating_add(SPARE_BYTES))
     }
 
-    /// Counts the tokens of a request with these messages and tools.
+    /// Estimates and stores the tokens of a request with these messages and tools.
     pub(crate) fn sends(&mut self, messages: &[Value], tools: &[ToolDefinition]) {
         let own = messages.iter().rposition(|message| message["role"] == "assistant").unwrap_or(0);
         let calls = |message: &Value| message.get("tool_calls").map_or(0, |calls| tokens(&calls.to_string().into()));
@@ -65,13 +65,14 @@ impl Costs {
         self.sent_tokens = tools + count(&messages[..own]) + self.new_tokens;
     }
 
-    /// Adds the estimated cost of the round whose request is being replaced by another.
+    /// Adds the estimated token usage of a round to the total, since its request is replaced by another before it was
+    /// answered.
     pub(crate) fn replaced(&mut self, spoken: &str) {
         self.total = self.total.plus(self.estimate(spoken));
     }
 
-    /// Adds a finished round: its usage as the endpoint reports it, and its finish reason. Without
-    /// a usage the cost is estimated.
+    /// Adds the token usage of a finished round, and counts its message if a limit cut it off. The usage is estimated
+    /// if the endpoint reports none.
     pub(crate) fn round_over(&mut self, usage: Option<Usage>, finish: Option<&FinishReason>, spoken: &str) {
         self.cut_off = if finish == Some(&FinishReason::Length) { self.cut_off + 1 } else { 0 };
         if let Some(read) = usage.and_then(|usage| cut_to(self.sent_tokens, self.new_tokens, usage)) {
@@ -81,8 +82,7 @@ impl Costs {
         self.total = self.total.plus(self.delivered);
     }
 
-    /// Estimates the cost of a round for which the endpoint reports none, or whose stream was
-    /// cancelled.
+    /// Estimates the token usage of a round for which the endpoint reports none, or whose stream was cancelled.
     fn estimate(&self, spoken: &str) -> Usage {
         let written = TokenCounter::estimate().count(spoken) as u64;
         Usage::default()
@@ -91,8 +91,9 @@ impl Costs {
             .with_estimated(true)
     }
 
-    /// Returns `true` if a further round may mend a message that a limit cut off: only the first
-    /// one in a row, and not if it filled the context or used up what the client allows.
+    /// Returns `true` if another round may correct the model's last message. One that a limit cut off is corrected
+    /// only if the message before it was complete, and if it neither filled the context nor used half of the client's
+    /// limit.
     pub(crate) fn may_mend(&self) -> bool {
         if self.cut_off == 0 {
             return true;
@@ -110,7 +111,7 @@ impl Costs {
     }
 }
 
-/// Returns the tokens of a message's content by our own count.
+/// Estimates the tokens of a message's content: a text, or a list of parts.
 fn tokens(content: &Value) -> usize {
     let counter = TokenCounter::estimate();
     let count = |text: &Value| text.as_str().map_or(0, |text| counter.count(text));

@@ -46,13 +46,14 @@ use toolgraft::{AgentEvent, Conversation, Outcome};
 
 /// A client's request in the shape of Chat Completions, with its history rendered.
 pub struct RenderedRequest {
-    /// Fields for the endpoint, without messages, tools and the fields that this server consumes.
+    /// Fields of the request that are forwarded to the endpoint, without messages, tools and the fields that this
+    /// server consumes.
     pub(crate) body: Map<String, Value>,
     /// The client's history with its calls and results rendered in the dialect. Its `untrusted` is
     /// also set where the server cannot rule out that the history holds text of third parties.
     pub(crate) history: Rendered,
-    /// The same history with calls and results in their native fields; present where requests may
-    /// carry the tools natively.
+    /// The client's history with calls and results in their native fields; present where requests may carry the tools
+    /// natively.
     pub(crate) native: Option<Vec<Value>>,
     /// Name and value of the field that limits the tokens of the answer, over all rounds.
     pub(crate) max_tokens: Option<(&'static str, u64)>,
@@ -60,9 +61,9 @@ pub struct RenderedRequest {
     pub(crate) output: Option<Arc<OutputSchema>>,
     /// `true` if the requested response format was set aside because it cannot be satisfied.
     pub no_form: bool,
-    /// Size of the model's context in tokens, where the request asked for it to be respected.
+    /// Size of the model's context in tokens; known only if the list of tools is long, for which it is queried.
     pub(crate) context: Option<usize>,
-    /// Stored facts of the client that sends the request.
+    /// View of the store for the client that sent the request.
     pub(crate) kept: ClientStore,
 }
 
@@ -73,17 +74,17 @@ impl RenderedRequest {
     }
 }
 
-/// The next thing that the caller has to do.
+/// The next action that an exchange requires of its caller.
 #[derive(Debug)]
 pub enum Step {
-    /// Send this body to the endpoint and report its answer. The request has what is not in the body: a
-    /// structure that the answer is constrained to, and tools that it carries natively.
+    /// Send this body to the endpoint, and report the model's events. The `Request` holds what the body lacks: the
+    /// structure that constrains the answer, and tools that are carried natively.
     Send(Map<String, Value>, Request),
-    /// Cancel the running answer.
+    /// Cancel the endpoint's answer that is being streamed.
     Cancel,
-    /// Run this call and report its outcome.
+    /// Run this call in the toolbox, and report its outcome.
     Run(Invocation),
-    /// Send this to the client.
+    /// Send this piece of the answer to the client.
     Out(Out),
 }
 
@@ -97,46 +98,47 @@ impl From<ClientPiece> for Step {
     }
 }
 
-/// Fields by which some endpoints constrain an answer. If a client sets one, no structure of ours
-/// is added.
+/// Request fields by which some endpoints constrain an answer. If the client sets one, this server adds no structure
+/// of its own.
 const STRUCTURES: [&str; 9] = [
     "grammar", "json_schema", "structured_outputs", "guided_json", "guided_regex", "guided_choice", "guided_grammar",
     "ebnf", "regex",
 ];
 
-/// Returns `true` if the client's own fields constrain the answer.
+/// Returns `true` if the client's own request fields constrain the answer to a structure.
 fn is_held(body: &Map<String, Value>) -> bool {
     STRUCTURES.iter().any(|field| body.contains_key(*field))
 }
 
-/// Bytes of an answer from which on it is processed on a thread of its own, apart from those that
-/// serve.
+/// Size in bytes of an answer, or of results, above which an event is processed on a separate thread, apart from
+/// those that serve requests.
 const LONG: usize = 128 << 10;
 
 /// A running call of the toolbox.
 struct OwnCall {
     id: String,
-    /// `true` if its result may contain text of third parties.
+    /// `true` if the call's result may contain text of third parties.
     untrusted: bool,
 }
 
-/// One request in progress; see the module.
+/// One request of a client in progress: it receives the model's events and the outcomes of calls, and returns the
+/// steps that its caller has to perform.
 pub struct Exchange {
-    /// The data that requests with the same tools share.
+    /// Prompt, parser and schemas, which requests with the same tools share.
     pub prepared: Arc<Prepared>,
     asked: RenderedRequest,
     turn: Turn,
     steps: VecDeque<Step>,
-    /// `true` if the answer is over once all steps are taken.
+    /// `true` if the answer ends with the steps that are queued; later input is ignored.
     pub over: bool,
-    /// Calls of the finished message, for the client and for the toolbox.
+    /// Calls of the model's finished message that the client runs; `own_calls` are those that the toolbox runs.
     client_calls: Vec<Invocation>,
     own_calls: Vec<Invocation>,
     text: ClientText,
-    /// Text that the client was sent, collected while it may have to be recognized later in a
-    /// history. `None` once that is not needed.
+    /// Text that was sent to the client, collected so that the answer can be recognized in a later history. `None` if
+    /// that is not needed.
     said: Option<String>,
-    /// The progress so far, apart from costs.
+    /// Counters of the answer so far, without its token usage.
     progress: Progress,
     costs: Costs,
     /// Text that the model has sent in this round.
@@ -153,7 +155,7 @@ pub struct Exchange {
     running: Vec<OwnCall>,
     /// `true` once a result with possible text of third parties is in the conversation.
     untrusted: bool,
-    /// Messages since the client's history, as of the last request.
+    /// Messages of the turn that follow the client's history, as of the last request to the endpoint.
     since: Vec<Value>,
     /// `true` if checking a call or the answer may take long.
     is_heavy: bool,
@@ -162,8 +164,8 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Makes an exchange. In a box, since it takes some kilobytes that each function it passes
-    /// through would copy.
+    /// Makes the exchange for a request, and begins its turn. It is boxed, since it has some kilobytes, which each
+    /// function that passes it on would copy.
     pub fn new(prepared: Arc<Prepared>, mut asked: RenderedRequest) -> Result<Box<Self>, Fault> {
         // The turn quotes the question, which must not be empty.
         let question = &mut asked.history.question;
@@ -210,7 +212,7 @@ impl Exchange {
         Ok(exchange)
     }
 
-    /// Returns the next step; `None` until something is reported.
+    /// Returns the next step for the caller; `None` if the caller first has to report an event or an outcome.
     pub fn step(&mut self) -> Option<Step> {
         let mut step = self.steps.pop_front()?;
         if let Step::Out(out) = &mut step {
@@ -234,7 +236,7 @@ impl Exchange {
         }
     }
 
-    /// Returns the progress of the answer.
+    /// Returns the progress of the answer: its rounds, calls and token usage so far.
     pub fn progress(&self) -> Progress {
         let offers = self.prepared.setup.config().tools_mode != ToolsMode::Prompt;
         Progress {
@@ -256,7 +258,7 @@ impl Exchange {
         is_read && (self.is_heavy || self.spoken.len() > LONG)
     }
 
-    /// Processes an event of the model; `None` says that its stream ended without a reason.
+    /// Processes an event of the model; `None` means that its stream ended without a finish reason.
     pub fn model(&mut self, event: Option<Result<ModelEvent, ModelError>>) {
         if self.over {
             return;
@@ -401,7 +403,7 @@ impl Exchange {
         }
     }
 
-    /// Returns the outcome for a toolbox call that must not run.
+    /// Returns the outcome for a toolbox call that must not run; `None` if it may run.
     fn refused(&self, call: &Invocation) -> Option<Outcome> {
         let has_begun_all = self.progress.own_calls >= self.prepared.settings.max_calls;
         let last = has_begun_all.then_some(ModelNote::LastRound);

@@ -13,11 +13,11 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// The reason for which a request gets no answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
-    /// HTTP status.
+    /// HTTP status of the error response.
     pub status: u16,
-    /// Text that says what happened and where.
+    /// Error message that says what happened and where.
     pub message: String,
-    /// Error code for programs.
+    /// Machine-readable error code, such as `invalid_json`; `None` if the error has none.
     pub code: Option<&'static str>,
     /// Field of the request that is wrong, if one is.
     pub param: Option<String>,
@@ -32,12 +32,12 @@ impl Fault {
         Fault { status, message: message.into(), code: None, param: None, retry: false, retry_after: None }
     }
 
-    /// Makes a fault for a mistake of the client.
+    /// Makes a fault for an invalid request, with HTTP status 400.
     pub fn invalid(message: impl Into<String>) -> Self {
         Fault::new(400, message)
     }
 
-    /// Makes a fault for a mistake of the client in this field.
+    /// Makes a fault for an invalid field of a request, with HTTP status 400.
     pub fn field(param: impl Into<String>, message: impl Into<String>) -> Self {
         Fault::invalid(message).with_param(param)
     }
@@ -52,13 +52,13 @@ impl Fault {
         Fault { retry: status == 429 || status == 503, ..Fault::new(status, message) }
     }
 
-    /// Makes a fault for an error of this program.
+    /// Makes a fault for an internal error of this program, with HTTP status 500.
     pub fn internal(message: impl Into<String>) -> Self {
         Fault::new(500, message)
     }
 
-    /// Returns the message with the field in front, for interfaces whose errors have no member for
-    /// it.
+    /// Returns the error message, preceded by the name of the invalid field: for APIs whose error objects have no
+    /// member for the field.
     pub fn placed(&self) -> String {
         match &self.param {
             Some(param) => {
@@ -70,7 +70,7 @@ impl Fault {
         }
     }
 
-    /// Sets the error code for programs.
+    /// Sets the machine-readable error code.
     #[must_use]
     pub fn with_code(mut self, code: &'static str) -> Self {
         self.code = Some(code);
@@ -85,7 +85,7 @@ impl Fault {
     }
 }
 
-/// The fault for a budget without room.
+/// Converts an exhausted budget: HTTP 413 if the request can never fit, else 503 with the time after which to retry.
 impl From<Exhausted> for Fault {
     fn from(exhausted: Exhausted) -> Self {
         let (budget, message) = (exhausted.budget(), exhausted.to_string());
@@ -99,14 +99,15 @@ impl From<Exhausted> for Fault {
     }
 }
 
-/// An error of the turn means that driver and turn disagree, which no request can cause.
+/// Converts an error of the turn to an internal fault: the exchange used the turn wrongly, which no request can
+/// cause.
 impl From<TurnError> for Fault {
     fn from(error: TurnError) -> Self {
         Fault::internal(error.to_string())
     }
 }
 
-/// The fault for an answer that ended without a result.
+/// Converts the reason for which a turn ended without a result.
 impl From<&StopReason> for Fault {
     fn from(reason: &StopReason) -> Self {
         let code = match reason {
@@ -123,8 +124,8 @@ impl From<&StopReason> for Fault {
     }
 }
 
-/// Returns the fault for a failure of the endpoint: with its status if it refused the request, else
-/// with that of a gateway.
+/// Returns the fault for a failure of the endpoint: with the error status that the endpoint sent, else with 502, or
+/// 501 for a constraint that it cannot enforce. An exceeded context is always 400.
 fn failed(failure: &ModelFailure) -> Fault {
     let message = match failure.source.as_deref() {
         Some(ModelError::Refused { message, .. } | ModelError::ContextExceeded { message, .. }) => message.clone(),
@@ -151,7 +152,7 @@ fn failed(failure: &ModelFailure) -> Fault {
     }
 }
 
-/// Returns the time that the endpoint asks clients to wait.
+/// Returns the time that the endpoint asks clients to wait, if it sent one.
 fn retry_after(failure: &ModelFailure) -> Option<Duration> {
     match failure.source.as_deref() {
         Some(ModelError::Refused { retry_after, .. }) => *retry_after,

@@ -27,7 +27,7 @@ use toolgraft::wire::roles::join;
 use toolgraft::wire::{set_member, take_member};
 use toolgraft::{Call, Outcome, Tool};
 
-/// An answered call of the history.
+/// A call of the history with its outcome.
 pub(crate) struct Done {
     pub(crate) id: String,
     pub(crate) call: Call,
@@ -39,7 +39,7 @@ impl Done {
         Answered::new(&self.id, &self.call, &self.outcome)
     }
 
-    /// Returns everything of the call that the model may be told.
+    /// Returns the texts of the call and of its outcome that the prompt may contain, from which a cache key is made.
     fn told(&self) -> [Cow<'_, str>; 5] {
         let Done { id, call, outcome } = self;
         // Serialized, since the hash of a JSON object would ignore the order of its keys.
@@ -49,15 +49,15 @@ impl Done {
     }
 }
 
-/// A rendered history.
+/// A client's history as messages without native calls, with facts about it for the turn.
 #[derive(Default)]
 pub(crate) struct Rendered {
     /// Messages without native calls; equal in every later request that holds the same history.
     pub(crate) messages: Vec<Value>,
-    /// The last message with additions that hold only for this request (calls so far, what to do
-    /// next), if it holds results.
+    /// The last message, if it holds results, with additions for this request alone: earlier calls, and what to do
+    /// next. `None` if the last message holds no results.
     pub(crate) newest: Option<Value>,
-    /// The user's last message.
+    /// Text of the user's last message, without text that a client added.
     pub(crate) question: String,
     /// The facts of the history that the turn needs.
     pub(crate) start: TurnStart,
@@ -88,7 +88,7 @@ pub(crate) fn read(mut messages: Vec<Value>, prepared: &Prepared) -> Result<Vec<
     Ok(entries)
 }
 
-/// Renders a history as messages without calls.
+/// Renders a history as messages without native calls.
 ///
 /// # Errors
 /// Fails if a result cannot be rendered.
@@ -103,12 +103,12 @@ pub(crate) fn render(entries: Vec<PastMessage>, prepared: &Prepared, kept: &Clie
 struct History<'a> {
     prepared: &'a Prepared,
     kept: &'a ClientStore,
-    /// The history so far, without the calls since the user's last message: these are in `done`.
+    /// The history rendered so far; its list of calls since the user's last message is in `done` until the end.
     told: Rendered,
     done: Vec<Done>,
     /// Hash of the user's last message and all calls since.
     before: [u64; 2],
-    /// `true` if the last message holds results.
+    /// `true` if the last rendered message holds results of calls.
     after_results: bool,
 }
 
@@ -165,8 +165,8 @@ impl History<'_> {
         }
     }
 
-    /// Appends a message to the results in the last one: these are a user's message too, and some
-    /// endpoints require roles to alternate.
+    /// Appends the content of a message to the last message, which holds results: that is a user message as well, and
+    /// some endpoints require roles to alternate.
     fn beside_results(&mut self, mut message: Map<String, Value>) {
         let Some(last) = self.told.messages.last_mut() else { return };
         let told = take_member(last, "content");
@@ -179,7 +179,7 @@ impl History<'_> {
         set_member(last, "content", join(told, said));
     }
 
-    /// Inserts the messages that the client did not see, which stood before the call with this
+    /// Appends the stored messages of rounds that the client did not see, which came before the call with this
     /// identifier.
     fn unseen(&mut self, first: &str) {
         let Some(before) = self.kept.find(first, Instant::now()) else { return };
@@ -260,13 +260,15 @@ impl History<'_> {
         Ok(())
     }
 
-    /// Returns the cache key of a message made from this, given everything before it.
+    /// Returns the cache key of a rendered message: a hash of the value it is made from, the prepared tools and the
+    /// messages before it.
     fn key(&self, of: impl Hash) -> [u64; 2] {
         self.prepared.settings.told.hash((self.prepared.identity, self.before, of))
     }
 }
 
-/// Converts a past call and its result to the dialect; a call without a result counts as stopped.
+/// Converts a past call and its result to a call of the dialect with its outcome; a call without a result counts as
+/// cancelled.
 pub(crate) fn done(call: PastCall, prepared: &Prepared) -> Done {
     let stopped = || Outcome::new(Status::Cancelled, prepared.setup.wording().note(ModelNote::Cancelled));
     let PastCall { id, name, arguments, outcome, .. } = call;
@@ -274,16 +276,16 @@ pub(crate) fn done(call: PastCall, prepared: &Prepared) -> Done {
     Done { id, call, outcome: outcome.unwrap_or_else(stopped) }
 }
 
-/// Longest text, in bytes, that is read as an error. A longer one usually has content of its own: a log, a page, data
-/// with one member `error` among others.
+/// Maximum length, in bytes, of a result that is recognized as an error. A longer one usually has content of its own:
+/// a log, a page, data with one member `error` among others.
 const MAX_ERROR: usize = 400;
 
-/// First words of the errors of tools, by common clients and frameworks.
+/// Prefixes of the error texts that tools of common clients and frameworks return as results.
 const ERRORS: [&str; 6] =
     ["Error:", "Error executing", "Error calling", "MCP error", "Traceback (most recent call last)", "错误："];
 
-/// Sets the status of a failed tool's result by its text if the client gave none: after an error
-/// that counts as success, the model would answer from nothing.
+/// Marks a result as failed if its text is an error and the client sent no status: after an error that counts as
+/// success, the model would make its answer up.
 fn with_inferred_status(mut call: PastCall) -> PastCall {
     let failed = call.outcome.as_mut().filter(|outcome| !call.has_status && is_error(&outcome.text));
     if let Some(outcome) = failed {
@@ -292,7 +294,7 @@ fn with_inferred_status(mut call: PastCall) -> PastCall {
     call
 }
 
-/// Returns `true` if a result's text is only an error.
+/// Returns `true` if the text of a result is an error message and nothing else.
 fn is_error(text: &str) -> bool {
     let text = text.trim();
     let says_so = |object: Map<String, Value>| {
@@ -313,7 +315,7 @@ fn join_before(told: &Value, newest: Value, more: Value) -> Value {
     }
 }
 
-/// Frames the texts of files in a content, since the user did not write them.
+/// Puts the text of each file in a message's content into a frame, since the user did not write it.
 pub(crate) fn frame_files(content: &mut Value) {
     for part in content.as_array_mut().into_iter().flatten() {
         if let Some(text) = part["file"]["text"].as_str() {
@@ -350,7 +352,8 @@ pub(crate) fn unmark(message: &mut Map<String, Value>) {
     }
 }
 
-/// Members of a content's part that hold data instead of text: a model reads none of it as text.
+/// Members of a content part whose strings are data or a URL: no model reads them as text, so control tokens in them
+/// stay.
 const DATA: [&str; 4] = ["url", "image_url", "data", "file_data"];
 
 /// Escapes control tokens in all strings of a value, for example names of files.

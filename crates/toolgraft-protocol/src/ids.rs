@@ -20,13 +20,13 @@ pub(crate) fn utc_now() -> String {
     DateTime::<Utc>::from(SystemTime::now()).to_rfc3339_opts(SecondsFormat::Nanos, true)
 }
 
-/// Returns a time in seconds since 1970 in the same format.
+/// Formats a Unix time, in seconds, in UTC as RFC 3339.
 pub fn utc(seconds: u64) -> String {
     let time = i64::try_from(seconds).ok().and_then(|seconds| DateTime::from_timestamp(seconds, 0));
     time.unwrap_or_default().to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// Returns the seconds since 1970.
+/// Returns the current Unix time in seconds.
 pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

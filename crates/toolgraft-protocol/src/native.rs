@@ -19,7 +19,8 @@ use toolgraft::wire::past::{PastCall, PastMessage};
 use toolgraft::wire::roles::join;
 use toolgraft::wire::wire_name;
 
-/// Returns the history as messages of a request that carries the tools natively.
+/// Converts a history to messages of a request that carries the tools natively: calls in `tool_calls`, results with
+/// the role `tool`.
 ///
 /// # Errors
 /// Fails if a result cannot be rendered.
@@ -77,7 +78,7 @@ fn results_after(entry: PastMessage, ids: &[String], prepared: &Prepared, told: 
     Ok(())
 }
 
-/// Returns a call in the native format.
+/// Converts a past call to an entry of `tool_calls` with this identifier.
 fn written_call(call: &PastCall, id: &str) -> Value {
     let mut written = NativeCall::new(id, wire_name(None, &call.name), &call.arguments);
     written.arguments = break_tokens(&written.arguments).into_owned();

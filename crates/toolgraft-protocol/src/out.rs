@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use toolgraft::event::Region;
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 
-/// A piece of an answer.
+/// A piece of an answer for the client, independent of the client's API.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Out {
     /// Fields of the endpoint's chunks that are passed through.
@@ -17,8 +17,8 @@ pub enum Out {
     Text(String),
     /// The model's text with which it refuses to answer.
     Refusal(String),
-    /// The last bytes of the other region belong to this one. A stream cannot correct what it has
-    /// sent.
+    /// Correction of text that was sent already: the last bytes of the other region (content or reasoning), as many
+    /// as the number says, belong to this region.
     Reclassified(Region, usize),
     /// A whole call for the client.
     Call(NativeCall),
@@ -33,16 +33,16 @@ pub(crate) fn model_of(fields: &Map<String, Value>) -> Option<&str> {
     fields.get("model").and_then(Value::as_str)
 }
 
-/// The end of an answer.
+/// The end of an answer: its finish reason and its token usage.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Finish {
-    /// The reason of the end.
+    /// Finish reason of the answer.
     pub reason: FinishReason,
-    /// Usage of the round whose answer is delivered, by which clients measure their context.
+    /// Token usage of the round whose answer is delivered, by which clients measure their context.
     pub usage: Usage,
-    /// Sum over all rounds.
+    /// Token usage summed over all rounds of the answer.
     pub total: Usage,
-    /// Number of requests to the endpoint.
+    /// Number of requests to the endpoint for the answer.
     pub rounds: u32,
     /// `true` if the model refused to answer.
     pub refused: bool,
@@ -56,12 +56,12 @@ pub struct Collected {
     pub(crate) text: String,
     pub(crate) refusal: String,
     pub(crate) calls: Vec<NativeCall>,
-    /// The end, once it came.
+    /// The end of the answer; `None` until its last piece was added.
     pub finish: Option<Finish>,
 }
 
 impl Collected {
-    /// Returns the answer as the pieces of a stream, without its end.
+    /// Returns the collected answer as the pieces of a stream, without its end.
     pub fn pieces(self) -> Vec<Out> {
         let Collected { fields, reasoning, text, refusal, calls, .. } = self;
         let mut pieces = vec![Out::Fields(fields), Out::Reasoning(reasoning), Out::Text(text), Out::Refusal(refusal)];
@@ -72,7 +72,7 @@ impl Collected {
         pieces
     }
 
-    /// Adds the next piece.
+    /// Adds the next piece to the collected answer.
     ///
     /// # Errors
     /// Fails if the piece is a failure.

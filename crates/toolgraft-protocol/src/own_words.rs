@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-/// Tags in which clients add files, rules and the time to a person's message, each with the clients
-/// that use it.
+/// Tags in which clients add files, rules and the time to a user's message, each with the clients that use it.
 const BESIDE: [(&str, &str); 17] = [
     ("system-reminder", "Claude Code, opencode"),
     ("local-command-caveat", "Claude Code"),
@@ -24,7 +23,7 @@ const BESIDE: [(&str, &str); 17] = [
     ("info-msg", "goose"),
 ];
 
-/// Returns the last text of a content that holds more than clients' additions, without these;
+/// Returns the last text of a message's content that holds more than clients' additions, without these additions;
 /// `None` if the user wrote nothing.
 pub(crate) fn own_words(content: &Value) -> Option<String> {
     let own = |text: &str| Some(without(text)).filter(|text| !text.is_empty());
@@ -35,7 +34,7 @@ pub(crate) fn own_words(content: &Value) -> Option<String> {
     }
 }
 
-/// Removes the elements that clients add from a text.
+/// Removes the tagged elements that clients add to a user's message.
 fn without(text: &str) -> String {
     let mut own = String::new();
     let mut unclosed = [false; BESIDE.len()];

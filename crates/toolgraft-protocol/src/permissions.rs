@@ -8,17 +8,18 @@ use toolgraft::tools::Decision;
 use toolgraft::turn::ModelNote;
 use toolgraft::{Catalog, Policy};
 
-/// The permissions of a server. Clones share them.
+/// Decides which calls of the toolbox may run, by a policy that all clones share.
 #[derive(Clone)]
 pub struct Permissions(Arc<Mutex<Policy>>);
 
 impl Permissions {
-    /// Makes the permissions of this policy.
+    /// Makes the permissions of toolbox calls from a policy.
     pub fn of(policy: Policy) -> Self {
         Permissions(Arc::new(Mutex::new(policy)))
     }
 
-    /// Remembers the state of the allowed tools in this catalog that were not seen before.
+    /// Records the definitions of the allowed tools in this catalog that were not seen before, so that later changes
+    /// are noticed.
     pub(crate) fn see(&self, catalog: &Catalog) {
         let mut policy = self.lock();
         *policy = policy.in_catalog(catalog);

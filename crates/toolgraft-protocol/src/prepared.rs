@@ -16,22 +16,22 @@ use toolgraft::turn::{KnownWays, ModelNote, PromptWording, Setup, TurnConfig};
 use toolgraft::validate::{Validator, takes_long};
 use toolgraft::{Catalog, Dialect, Policy, Tool};
 
-/// Maximum number of lists of tools in the cache.
+/// Maximum number of prepared lists of tools in the cache.
 pub const CACHED_LISTS: usize = 64;
 
-/// Default for the bytes that all prepared lists take together.
+/// Default budget, in bytes, for all prepared lists of tools together.
 pub const PREPARED_BYTES: usize = 256 << 20;
 
-/// Lists in the cache that are not in use take at most this fraction of the budget: one eighth.
+/// Divisor of the budget: all lists in the cache together take at most one eighth of it.
 const CACHED_PART: usize = 8;
 
-/// Everything that requests with the same tools share.
+/// Prompt, parser and schemas made from a list of tools, which requests with the same list share.
 pub struct Prepared {
-    /// The setup of a turn.
+    /// Setup of the turns of all requests with these tools.
     pub setup: Arc<Setup>,
     /// Placement of the system text that the model's profile requires.
     pub(crate) placement: SystemPlacement,
-    /// Call syntax of the prompt.
+    /// Dialect (call syntax) that the prompt teaches.
     pub(crate) dialect: Dialect,
     /// `true` if the toolbox's tools are included.
     with_own: bool,
@@ -39,18 +39,18 @@ pub struct Prepared {
     pub(crate) is_heavy: bool,
     /// Approximate memory of the parsed tools in bytes, the client's and the toolbox's.
     read_bytes: usize,
-    /// Names of the client's tools.
+    /// Names of the client's tools in the prompt.
     client: Vec<String>,
-    /// The settings with which this was prepared.
+    /// The server's settings with which the list of tools was prepared.
     pub(crate) settings: Settings,
     pub(crate) choice: ToolChoice,
     /// The facts about the client's tools, apart from the tools themselves.
     pub offered: Offered,
-    /// Number of listed tools whose description is cut at the start, and of all listed tools.
+    /// Two counts: the listed tools whose description is cut at the start of a conversation, and all listed tools.
     pub cut: (usize, usize),
-    /// Hash of everything else on which rendered messages depend.
+    /// Hash of the tools and settings on which rendered history messages depend, part of their cache keys.
     pub(crate) identity: [u64; 2],
-    /// Its reservation in the budget, for the memory of the prepared data.
+    /// Reservation in the budget for the memory of the prepared list.
     room: Option<Permit>,
 }
 
@@ -59,19 +59,20 @@ pub struct Prepared {
 pub struct Offered {
     /// The tools, by their names in the prompt.
     pub(crate) tools: Vec<Tool>,
-    /// The client's names of them.
+    /// Mapping between the client's names of the tools and their names in the prompt.
     pub(crate) named: ToolNames,
-    /// Names of those whose schemas are set aside.
+    /// Names of the tools whose schemas are ignored because nothing satisfies them.
     pub set_aside: Vec<String>,
-    /// Types of those that only the client's own service can run.
+    /// Types, separated by commas, of the tools that only the API vendor's service can run; they are not offered to
+    /// the model.
     pub left_out: String,
 }
 
-/// Everything for which a list of tools is prepared.
+/// The input from which a list of tools is prepared.
 pub(crate) struct Wanted {
     /// The model's profile.
     pub(crate) profile: &'static Profile,
-    /// The settings for asking the model.
+    /// The settings of the requests to the model.
     pub(crate) way: AskSettings,
     /// The client's tools.
     pub(crate) offered: Offered,
@@ -83,7 +84,7 @@ pub(crate) struct Wanted {
     pub(crate) ways: Arc<KnownWays>,
 }
 
-/// The key of a prepared list in the cache; the tools are the request's own text.
+/// Key of a prepared list in the cache; `tools` is the JSON text of the tools in the request.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) way: AskSettings,
@@ -164,14 +165,14 @@ impl Prepared {
         })
     }
 
-    /// Returns the approximate memory in bytes; it grows once schemas are compiled.
+    /// Returns the approximate memory, in bytes, of the prepared list; it grows once schemas are compiled.
     fn weight(&self) -> usize {
         // Schemas are held three times: in the catalog, the definitions and the structures made of
         // them.
         3 * self.read_bytes + self.setup.validator_weight()
     }
 
-    /// Returns `true` if this is one of the client's own tools.
+    /// Returns `true` if this tool is one of the client's own.
     pub(crate) fn is_clients(&self, server: Option<&str>, tool: &str) -> bool {
         server.is_none() && self.client.iter().any(|name| name == tool)
     }
@@ -182,8 +183,8 @@ impl Prepared {
         self.with_own && !self.settings.untrusted.is_empty()
     }
 
-    /// Returns `true` if the prompt itself holds possible text of third parties: instructions or
-    /// descriptions of such a server.
+    /// Returns `true` if the prompt itself may hold text of third parties: instructions or descriptions of an
+    /// untrusted server.
     pub(crate) fn hears_untrusted(&self) -> bool {
         let servers = self.setup.catalog().servers();
         servers.iter().any(|server| self.is_untrusted(server.name.as_deref()) && server.has_words())
@@ -203,7 +204,7 @@ impl Prepared {
     }
 }
 
-/// Returns the approximate memory of a value in bytes.
+/// Returns the approximate memory, in bytes, of a JSON value.
 fn bytes_of(value: &serde_json::Value) -> usize {
     use serde_json::Value;
     const VALUE: usize = size_of::<Value>();
@@ -218,7 +219,7 @@ fn bytes_of(value: &serde_json::Value) -> usize {
         }
 }
 
-/// The cache of prepared lists, the last used first.
+/// Cache of prepared lists of tools, the last used first.
 pub struct Cache {
     budget: Budget,
     kept: Mutex<VecDeque<CachedList>>,
@@ -234,15 +235,15 @@ struct CachedList {
 }
 
 impl CachedList {
-    /// Returns the approximate memory in bytes: the tools as text, as the prompt lists them, and
-    /// prepared.
+    /// Returns the approximate memory, in bytes, of an entry: twice the JSON text of the tools, and the prepared
+    /// list.
     fn weight(&self) -> usize {
         2 * self.key.tools.len() + self.prepared.weight()
     }
 }
 
 impl Cache {
-    /// Makes an empty cache for an endpoint with these known facts; its lists share this budget.
+    /// Makes an empty cache for an endpoint with these known features; the prepared lists share this budget.
     pub fn knowing(budget: Budget, ways: KnownWays) -> Self {
         Cache { budget, kept: Mutex::default(), hasher: RandomState::new(), ways: Arc::new(ways) }
     }
@@ -255,7 +256,7 @@ impl Cache {
     /// least recently used first.
     ///
     /// # Errors
-    /// Fails if running requests use the budget.
+    /// Fails if running requests use the budget, or if the bytes exceed the client's share.
     fn room(&self, client: Option<&str>, bytes: usize) -> Result<Permit, Fault> {
         let limit = if client.is_some() { self.budget.share() } else { self.budget.amount() };
         // Nothing is dropped for a list that exceeds the share in any case.
@@ -268,14 +269,14 @@ impl Cache {
         self.ways.clone()
     }
 
-    /// Returns `true` if a list with exactly this text is cached.
+    /// Returns `true` if a list of tools with exactly this JSON text is cached.
     pub(crate) fn knows(&self, tools: &str) -> bool {
         self.kept().iter().any(|entry| entry.key.tools == tools)
     }
 
-    /// Returns the prepared list for this key and the toolbox's tools. If it is not cached,
-    /// `prepare` makes it from the text of the tools and the toolbox's tools; its memory counts
-    /// towards this client's share of the budget.
+    /// Returns the prepared list for this key and the toolbox's tools. If it is not cached, `prepare` makes it from
+    /// the JSON text of the tools and the toolbox's tools; its memory counts towards this client's share of the
+    /// budget.
     pub(crate) fn get(
         &self,
         key: Key,

@@ -37,31 +37,32 @@ const LONG_LIST: usize = 2_048;
 /// answered meanwhile. A smaller one takes less than a millisecond, and each handover takes a part of that.
 pub const LARGE_BODY: usize = 64 << 10;
 
-/// The same limit for a body with new tools, whose schemas have to be compiled.
+/// Size of a body in bytes from which on it is read on a separate thread if it has tools that are not cached, whose
+/// schemas have to be compiled.
 const LARGE_WITH_NEW_TOOLS: usize = 16 << 10;
 
-/// Fields that this server consumes: they mean nothing to the endpoint once the prompt describes
-/// the tools.
+/// Request fields that this server consumes instead of forwarding them: they mean nothing to the endpoint once the
+/// prompt describes the tools.
 const OURS: [&str; 12] = [
     "messages", "tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "stream",
     "stream_options", "n", "logprobs", "top_logprobs", "model",
 ];
 
-/// Fields without a meaning if there are no tools.
+/// Request fields that mean nothing if the request has no tools.
 const OF_TOOLS: [&str; 5] = ["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"];
 
-/// Returns `true` if a tool is not to be listed until something names it.
+/// Returns `true` if a tool is deferred: it is listed only once the history or the tool choice names it.
 fn is_deferred(tool: &Value) -> bool {
     tool[DEFERRED] == true
 }
 
-/// Returns `true` if the vendor's service would search among the deferred tools.
+/// Returns `true` if the tools include a `tool_search`, with which the vendor's service would search the deferred
+/// tools.
 fn are_searched(tools: &[Value]) -> bool {
     tools.iter().filter_map(service).any(|kind| kind.starts_with("tool_search"))
 }
 
-/// Returns the tools that a message names: those that the model called, and those that a search of
-/// the client found.
+/// Returns the names of tools in a message: those that the model called, and those that a search of the client found.
 fn named_in(message: &Value) -> impl Iterator<Item = &str> {
     let calls = message["tool_calls"].as_array().into_iter().flatten();
     let called = calls.filter_map(|call| call["function"]["name"].as_str());
@@ -69,7 +70,8 @@ fn named_in(message: &Value) -> impl Iterator<Item = &str> {
     called.chain(parts.filter_map(|part| part["tool_name"].as_str()))
 }
 
-/// Maximum length of the types of tools left out, in characters, since clients write them.
+/// Maximum length, in characters, of the text that lists the types of tools left out, since clients choose these
+/// types.
 const LEFT_OUT: usize = 200;
 
 /// Returns the type of a tool that runs at the vendor's service; `None` for one that the client
@@ -87,25 +89,25 @@ fn services(tools: &[Value]) -> String {
     types.chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(LEFT_OUT).collect()
 }
 
-/// A request of Chat Completions.
+/// A client's request, converted to Chat Completions.
 pub struct ChatRequest {
-    /// Its fields.
+    /// Fields of the request's body.
     pub body: Map<String, Value>,
-    /// The model by its name at the endpoint.
+    /// Name of the model at the endpoint.
     pub model: String,
     /// `true` if the client wants a stream.
     pub stream: bool,
-    /// `true` if the toolbox's tools are wanted.
+    /// `true` if the toolbox's tools are offered in addition to the client's.
     pub with_tools: bool,
-    /// The text of the client's tools, if it is known; the body may then lack them.
+    /// JSON text of the client's list of tools, if it is known; `body` may then lack the list.
     tools_text: Option<String>,
     /// Facts about the request's model.
     pub known: ModelFacts,
 }
 
 impl ChatRequest {
-    /// Parses a body in the form of a client's interface, with the places of its tools and the writer for its answer.
-    /// `beside` are further fields, such as those that the path has.
+    /// Parses the body of a request of a client's API. Returns the request, the places of its tools in the body, and
+    /// the writer for its answer. `beside` are further fields, for example from the URL's path.
     ///
     /// # Errors
     /// Fails if the body cannot be read; the error names the field that is wrong.
@@ -122,8 +124,9 @@ impl ChatRequest {
         ChatRequest::read(shape, body, tools, settings, kept)
     }
 
-    /// Reads a body in the form of a client's interface, with the places of its tools and the writer for its
-    /// answer. `tools_text` is the text of its tools, which may be missing in `body`.
+    /// Reads the parsed body of a request of a client's API. Returns the request, the places of its tools in the
+    /// body, and the writer for its answer. `tools_text` is the JSON text of its tools, which may be missing in
+    /// `body`.
     pub(crate) fn read(
         shape: &dyn Shape,
         body: Map<String, Value>,
@@ -151,7 +154,7 @@ impl ChatRequest {
         Ok(ChatRequest { with_tools, tools_text: None, known: ModelFacts::default(), model, stream, body })
     }
 
-    /// Returns `true` if the request has tools.
+    /// Returns `true` if the request has tools: the client's or the toolbox's.
     pub fn has_tools(&self) -> bool {
         self.with_tools || self.tools_text.is_some() || is_given(self.body.get("tools"))
     }
@@ -162,7 +165,7 @@ impl ChatRequest {
         length >= if is_given(self.body.get("tools")) { LARGE_WITH_NEW_TOOLS } else { LARGE_BODY }
     }
 
-    /// Returns `true` if the list of tools may take much of a context.
+    /// Returns `true` if the list of tools may take a large part of the model's context.
     pub fn lists_much(&self) -> bool {
         let length = match &self.tools_text {
             Some(text) => text.len(),
@@ -213,8 +216,8 @@ impl ChatRequest {
         !self.has_tools() && !has_history && !has_schema && !needs_tool
     }
 
-    /// Returns the vendor's tool that the request chooses, or offers without any other: only its
-    /// service could answer it. A cached list never consists of such tools.
+    /// Returns the tool of the API vendor's service that the request chooses, or offers without any other: only that
+    /// service could answer the request. A cached list never consists of such tools.
     pub fn hosted(&self) -> Option<Hosted> {
         let tools = self.body.get("tools")?.as_array()?;
         let choice = self.body.get("tool_choice").unwrap_or(&Value::Null);
@@ -233,7 +236,7 @@ impl ChatRequest {
         Some(Hosted { kind, name, query, left_out: services(tools), model, stream })
     }
 
-    /// Turns the request into a rendered request and the prepared list of its tools.
+    /// Converts the request to a rendered request, and returns it with the prepared list of its tools.
     pub fn ask(
         mut self,
         settings: &Settings,
@@ -295,9 +298,9 @@ impl ChatRequest {
         Ok((prepared, RenderedRequest { body, history, native, max_tokens, output, no_form, kept, context }))
     }
 
-    /// Lists those deferred tools that the history or the choice names. If the vendor's service
-    /// would search among them, the model finds them through
-    /// [`FIND_TOOL`](toolgraft::tools::FIND_TOOL) instead.
+    /// Marks as listed the deferred tools that the history or the tool choice names. If the vendor's service would
+    /// search among them, they stay deferred, and the model finds them through
+    /// [`FIND_TOOL`](toolgraft::tools::FIND_TOOL).
     fn list_named(&mut self) {
         let tools = self.body.get("tools").and_then(Value::as_array);
         let Some(tools) = tools.filter(|tools| tools.iter().any(is_deferred) && !are_searched(tools)) else { return };
@@ -316,7 +319,8 @@ impl ChatRequest {
         self.body.insert("tools".to_owned(), listed);
     }
 
-    /// Refuses options that an answer of several rounds cannot honour.
+    /// Refuses options that an answer of several rounds cannot honour: several choices (`n`) and probabilities
+    /// (`logprobs`).
     fn refuse(&self) -> Result<(), Fault> {
         let is_given = |field: &str, default: u64| {
             let is_default = |value: &Value| matches!(value, Value::Null | Value::Bool(false)) || *value == default;
@@ -368,7 +372,8 @@ impl ChatRequest {
         Ok(Offered { tools, named, set_aside, left_out })
     }
 
-    /// Returns the tool choice. A choice that allows some of the tools removes the others.
+    /// Returns the tool choice of the request. A choice that allows some of the tools removes the others from
+    /// `offered`.
     fn choice(&self, offered: &mut Offered, without: &[String]) -> Result<ToolChoice, Fault> {
         let choice = self.body.get("tool_choice").unwrap_or(&Value::Null);
         let Offered { tools, named, .. } = &*offered;
@@ -424,7 +429,7 @@ impl ChatRequest {
         self.worded(list["mode"].as_str().unwrap_or("auto"), tools)
     }
 
-    /// Returns the choice that a word stands for.
+    /// Returns the tool choice for one of the words `auto`, `none`, `required` and `any`.
     fn worded(&self, word: &str, tools: &[Tool]) -> Result<ToolChoice, Fault> {
         match word {
             "auto" => Ok(ToolChoice::Auto),
@@ -440,8 +445,8 @@ impl ChatRequest {
         }
     }
 
-    /// Returns the schema of the answer. It is removed from the body: each request of the turn says
-    /// itself whether the endpoint enforces it, since that would make calls impossible.
+    /// Returns the schema that the answer must match, if there is one. It is removed from the body: an endpoint that
+    /// enforces it in every round could make no calls, so each request of the turn sets it itself.
     fn output(&mut self) -> Result<Option<Arc<OutputSchema>>, Fault> {
         let place = "response_format.json_schema.schema";
         let schema = match self.body.shift_remove("response_format") {
@@ -504,8 +509,8 @@ fn check_arguments(messages: &[Value]) -> Result<(), Fault> {
     body::check_values(texts)
 }
 
-/// Parses a request's body, and returns the text of its list of tools. A list that is in the cache
-/// is not parsed, and missing in the object.
+/// Parses a request's body, and returns it with the JSON text of its list of tools. A list that is in the cache is
+/// not parsed, and missing in the returned body.
 pub(crate) fn object(
     body: &[u8],
     shape: &dyn Shape,
@@ -555,7 +560,7 @@ fn named_once(list: &[Value], without: &[String]) -> Result<HashMap<String, usiz
     Ok(names)
 }
 
-/// Reads a tool's description, and returns `true` with it if its schema is set aside because
+/// Reads one entry of the request's list of tools; the returned flag is `true` if its schema is ignored because
 /// nothing satisfies it.
 fn tool(at: usize, mut item: Value) -> Result<(Tool, bool), Fault> {
     let place = |field: &str| format!("tools[{at}]{field}");

@@ -10,22 +10,22 @@ use crate::ids::new_id;
 use ring::hmac::{Context, HMAC_SHA256, Key};
 use ring::rand::SystemRandom;
 
-/// Characters of the signature. With it an identifier stays below the 40 characters that OpenAI's
-/// interface allows.
+/// Length of the signature at the end of a call's identifier, in hexadecimal digits. With it an identifier stays
+/// below the 40 characters that OpenAI's interface allows.
 const SIGNATURE: usize = 16;
 
-/// A client, as far as its key identifies it.
+/// Identity of a client: a keyed hash of its API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub(crate) struct Client(pub(crate) u64);
 
-/// The signing key of an instance, or of several instances of one service.
+/// The key that signs identifiers of calls, of one instance or of several instances of a service.
 pub(crate) struct Seal {
     key: Key,
 }
 
 impl Seal {
-    /// Makes a seal: with a secret, the same for every instance with that secret; without, one with
-    /// a random key.
+    /// Makes the signing key: from the secret, so that it is the same for every instance with that secret, or else a
+    /// random one.
     ///
     /// # Errors
     /// Fails if the system provides no random numbers.
@@ -38,12 +38,13 @@ impl Seal {
         Ok(Seal { key })
     }
 
-    /// Returns the client with this key; all clients without a key are one.
+    /// Returns the identity of the client with this API key; all clients without a key are one.
     pub(crate) fn client(&self, key: Option<&str>) -> Client {
         Client(self.sign(&["client", key.unwrap_or_default()]))
     }
 
-    /// Returns a new identifier for a call.
+    /// Returns a new signed identifier for a call, which also says whether the conversation holds possible text of
+    /// third parties.
     pub(crate) fn id(&self, client: Client, untrusted: bool) -> String {
         let mark = if untrusted { 'u' } else { 'c' };
         // 21 characters are the prefix and the random digits: with mark and signature 38.
@@ -64,8 +65,8 @@ impl Seal {
         }
     }
 
-    /// Returns the hash by which an answer is recognized; white space does not count, since clients
-    /// change it.
+    /// Returns the keyed hash by which an answer to a client is recognized later; white space does not count, since
+    /// clients change it.
     pub(crate) fn answer(&self, client: Client, text: &str) -> u64 {
         let text: String = text.split_whitespace().collect();
         self.sign(&["answer", &client.0.to_string(), &text])

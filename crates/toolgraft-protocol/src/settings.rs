@@ -23,30 +23,30 @@ pub fn without_tools(name: &str) -> &str {
     name.strip_suffix(WITH_TOOLS).unwrap_or(name)
 }
 
-/// Default for how many calls of the toolbox run for one answer.
+/// Default maximum number of calls of the toolbox for one answer.
 pub const MAX_OWN_CALLS: usize = 64;
 
 /// Settings for one model, which take precedence over the server's configuration for all; `None`
 /// means the configuration's value, and then the profile's.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ModelSettings {
-    /// The way in which tools are offered.
+    /// Mode in which tools are offered to the model: natively, in the prompt, or chosen automatically.
     pub tools_mode: Option<ToolsMode>,
-    /// The call syntax that is taught.
+    /// Dialect (call syntax) that the prompt teaches the model.
     pub dialect: Option<Dialect>,
-    /// The amount of text in the prompt apart from the tools.
+    /// Style of the prompt: the amount of its text apart from the tools.
     pub style: Option<PromptStyle>,
-    /// The form in which the tools are listed.
+    /// Form in which the prompt lists the tools.
     pub listing: Option<Listing>,
     /// The cases in which the endpoint is asked to constrain answers that must have a structure.
     pub constrain: Option<Constrain>,
-    /// The way in which the choice between a call and a plain answer is made.
+    /// Strategy that decides whether the model calls a tool or answers in plain text.
     pub way: Option<Way>,
     /// Logarithm of the probability from which on a message becomes a call, for [`Way::Measured`].
     pub call_threshold: Option<f64>,
 }
 
-/// Returns the settings of a model by its name; `None` if it has none of its own.
+/// Function that returns the settings of the model with this name; `None` if it has none of its own.
 pub type ModelTable = Arc<dyn Fn(&str) -> Option<ModelSettings> + Send + Sync>;
 
 /// Makes the settings from a table; a row has the field, its type and its default.
@@ -72,19 +72,19 @@ settings! {
     models: Option<ModelTable> = None;
     /// The profile of every model, instead of the one chosen by its name.
     profile: Option<&'static Profile> = None;
-    /// The call syntax that is taught, instead of the profile's.
+    /// Dialect (call syntax) that the prompt teaches the model, instead of the profile's.
     dialect: Option<Dialect> = None;
-    /// The amount of text in the prompt apart from the tools.
+    /// Style of the prompt: the amount of its text apart from the tools.
     style: Option<PromptStyle> = None;
-    /// The form in which tools are listed in the prompt; its language, dialect and style are ignored.
+    /// Options of the prompt, such as the form of its list of tools; their language, dialect and style are ignored.
     prompt: Options = Options::default();
     /// The language of the prompt and of messages to the model, instead of the profile's.
     lang: Option<Lang> = None;
-    /// The way in which tools are offered.
+    /// Mode in which tools are offered to the model: natively, in the prompt, or chosen automatically.
     tools_mode: ToolsMode = ToolsMode::Auto;
     /// The cases in which the endpoint is asked to constrain answers that must have a structure.
     constrain: Constrain = Constrain::Auto;
-    /// The way in which the choice between a call and a plain answer is made.
+    /// Strategy that decides whether the model calls a tool or answers in plain text.
     way: Way = Way::Auto;
     /// The logarithm of the probability from which on a message becomes a call, for [`Way::Measured`].
     call_threshold: Option<f64> = None;
@@ -92,7 +92,7 @@ settings! {
     policy: Permissions = Permissions::of(Policy::new(Decision::Deny));
     /// Media that the model reads in addition to those that the endpoint reports.
     reads: Reads = Reads::default();
-    /// `false` if the media that the endpoint reports do not count.
+    /// `true` if the model also gets the kinds of media that the endpoint reports that it reads.
     hands_on_media: bool = true;
     /// `true` if an invalid call that the model does not correct ends the answer with an error.
     strict_calls: bool = false;
@@ -116,7 +116,7 @@ settings! {
     untrusted: Vec<String> = Vec::new();
     /// `true` if all clients send the same key, so that they cannot be told apart.
     one_key: bool = false;
-    /// Rendered texts of history messages.
+    /// Cache of the rendered texts of history messages.
     told: Arc<TextCache> = Arc::default();
 }
 

@@ -26,23 +26,24 @@ use crate::seal::{Client, Seal};
 use toolgraft::turn::Withheld;
 use toolgraft::wire::content::text_of;
 
-/// Time for which messages of unseen rounds, items and marks of clients are stored.
+/// Time for which the store holds messages of rounds that a client did not see, items of Responses, and the marks of
+/// clients that were sent text of third parties.
 pub const KEPT_FOR: Duration = Duration::from_secs(600);
 
-/// Maximum bytes of all stored messages and items.
+/// Maximum size, in bytes, of all stored messages of unseen rounds and all items of Responses together.
 pub const KEPT_BYTES: usize = 32 << 20;
 
-/// Maximum bytes of all messages stored as the model wrote them.
+/// Maximum size, in bytes, of all messages that are stored as the model wrote them.
 const WRITTEN_BYTES: usize = 16 << 20;
 
-/// Memory in bytes that such a message takes in addition to its text and arguments: identifiers,
+/// Memory, in bytes, that a stored message of the model takes in addition to its text and arguments: identifiers,
 /// names and the entries of the maps. Measured with 24,000 short messages.
 const WRITTEN_ENTRY: usize = 800;
 
 /// Maximum number of answers that are recorded as following no text of third parties.
 const MAX_CLEAN: usize = 1 << 16;
 
-/// The messages between a client's history and a call.
+/// Messages of rounds that a client did not see: they are between its history and a call that it was sent.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct UnseenRounds {
     pub(crate) messages: Vec<Value>,
@@ -132,7 +133,7 @@ impl ClientStore {
         self.store.seal.id(self.client, untrusted)
     }
 
-    /// Stores the messages before these calls.
+    /// Stores the messages of unseen rounds under the identifiers of the calls that follow them.
     pub(crate) fn keep(&self, ids: Vec<String>, before: UnseenRounds, now: Instant) {
         let bytes = before.messages.iter().map(|message| message.to_string().len()).sum();
         let before = Arc::new(before);
@@ -141,7 +142,7 @@ impl ClientStore {
         inner.grown(Age { since: now, ids, bytes });
     }
 
-    /// Returns a name of the client, which shows nothing of its key.
+    /// Returns the hash of the client's API key as text, which reveals nothing of the key.
     pub(crate) fn client(&self) -> String {
         format!("{:x}", self.client.0)
     }
@@ -155,14 +156,15 @@ impl ClientStore {
         inner.grown(Age { since: now, ids: vec![id], bytes });
     }
 
-    /// Returns the item that was sent to this client with this identifier.
+    /// Returns the item of Responses that was sent to this client with this identifier, if it is still stored.
     pub(crate) fn item(&self, id: &str, now: Instant) -> Option<Value> {
         let mut inner = self.store.lock();
         inner.forget(now);
         inner.items.get(id).filter(|(client, _)| *client == self.client).map(|(_, item)| item.clone())
     }
 
-    /// Returns the messages before this call, if the identifier was given to this client.
+    /// Returns the stored messages of unseen rounds before the call with this identifier; `None` if there are none,
+    /// or if the identifier was not issued to this client.
     pub(crate) fn find(&self, id: &str, now: Instant) -> Option<Arc<UnseenRounds>> {
         self.store.seal.read(self.client, id)?;
         let mut inner = self.store.lock();
@@ -170,7 +172,7 @@ impl ClientStore {
         inner.messages.get(id).cloned()
     }
 
-    /// Stores a message with these calls as the model wrote it.
+    /// Stores a message as the model wrote it, under the first of these identifiers of its calls.
     pub(crate) fn keep_written(&self, ids: &[String], written: WrittenMessage) {
         let Some(id) = ids.first() else { return };
         // Doubled, since the arguments are also part of the text.
@@ -187,7 +189,7 @@ impl ClientStore {
         }
     }
 
-    /// Returns the message whose first call has this identifier, if the identifier was given to
+    /// Returns the stored message of the model whose first call has this identifier, if the identifier was issued to
     /// this client.
     pub(crate) fn written(&self, id: &str) -> Option<Arc<WrittenMessage>> {
         self.store.seal.read(self.client, id)?;
@@ -255,13 +257,13 @@ fn calls(message: &Value) -> &[Value] {
     message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Returns `true` for a message of the model that says nothing, by which no history becomes known.
+/// Returns `true` for a message of the model without text and calls, which is ignored when a history is judged.
 fn is_empty_answer(message: &Value) -> bool {
     message["role"] == "assistant" && calls(message).is_empty() && text_of(&message["content"]).trim().is_empty()
 }
 
 impl Inner {
-    /// Adds an entry and drops those that are too old or exceed the limit.
+    /// Adds an entry to the store, and drops those that are too old or exceed the limit.
     fn grown(&mut self, age: Age) {
         self.forget(age.since);
         self.bytes += age.bytes;

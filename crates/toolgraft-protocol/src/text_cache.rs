@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Maximum bytes of all cached texts.
 const TOLD_BYTES: usize = 16 << 20;
 
-/// Bytes that an entry takes in addition to its text.
+/// Estimated bytes that an entry of the cache takes in addition to its text.
 const ENTRY_BYTES: usize = 64;
 
-/// Texts by the hash of what they were made from.
+/// Cache of rendered texts, by the hash of the value from which each was rendered.
 #[derive(Default)]
 pub struct TextCache {
     /// Two hashers with random keys make a hash of 128 bits, so that no two inputs share one by
@@ -22,7 +22,7 @@ pub struct TextCache {
     kept: Mutex<Generations>,
 }
 
-/// Texts that were used recently, and those of the generation before.
+/// The cached texts in two generations: those that were used recently, and older ones, which are dropped next.
 #[derive(Default)]
 struct Generations {
     late: HashMap<[u64; 2], Arc<str>>,
@@ -56,12 +56,12 @@ impl Generations {
 }
 
 impl TextCache {
-    /// Returns the hash of a value.
+    /// Returns the 128-bit hash of a value, the key of its text in the cache.
     pub(crate) fn hash(&self, of: impl Hash) -> [u64; 2] {
         self.hashers.each_ref().map(|hasher| hasher.hash_one(&of))
     }
 
-    /// Returns the text for this hash, and makes it if it is not cached.
+    /// Returns the cached text for this hash; if there is none, makes and stores it.
     ///
     /// # Errors
     /// Fails with the error of `make`.

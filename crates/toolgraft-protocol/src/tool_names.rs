@@ -11,12 +11,12 @@ const LONGEST: usize = 128;
 /// The client's tools that have another name in the prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ToolNames {
-    /// The names in the prompt by the client's.
+    /// Names in the prompt, by the client's names; only names that differ have an entry.
     shown: HashMap<String, String>,
 }
 
 impl ToolNames {
-    /// Returns the name in the prompt for a further tool; `is_taken` says whether a name is in use.
+    /// Adds a client's tool and returns its name in the prompt; `is_taken` returns `true` for a name that is in use.
     pub(crate) fn add(&mut self, given: &str, is_taken: impl Fn(&str) -> bool) -> String {
         let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
         let near: String = given.chars().map(|c| if fits(c) { c } else { '_' }).collect();

@@ -17,7 +17,7 @@ use toolgraft::wire::set_member;
 /// The JSON text of an empty list of choices, as a serialized chunk without choices has it.
 const NO_CHOICES: &str = "\"choices\":[]";
 
-/// The shape of Chat Completions.
+/// OpenAI's Chat Completions API.
 pub(crate) struct Chat;
 
 impl Shape for Chat {
@@ -32,9 +32,9 @@ impl Shape for Chat {
     }
 }
 
-/// Writes an answer as chunks.
+/// Writer of an answer in the format of Chat Completions.
 pub(crate) struct ChatStream {
-    /// Identifier, time, model and further fields that every chunk has.
+    /// A chunk without choices: the identifier, time, model and further fields that every chunk has.
     head: Value,
     /// JSON text of a chunk before and after its choices; made when it is first needed.
     around: Option<(String, String)>,
@@ -80,8 +80,8 @@ impl ChatStream {
         vec![self.chunk(Some(delta), None)]
     }
 
-    /// Takes fields of the endpoint's chunks, except `id` and `created`: an answer of several
-    /// rounds has one identifier and one time, made here.
+    /// Copies fields of the endpoint's chunks into every further chunk, except `id` and `created`: an answer of
+    /// several rounds has one identifier and one time, made here.
     fn take(&mut self, fields: Map<String, Value>) {
         self.around = None;
         for (name, value) in fields {
@@ -115,9 +115,8 @@ impl ChatStream {
         chunk
     }
 
-    /// Appends a chunk after the first one in which only the text is new. Writes the same as
-    /// [`chunk`](Self::chunk), but copies the text around the choices instead of serializing it
-    /// again.
+    /// Appends a chunk, not the first, that adds only text to the field. Writes the same as [`chunk`](Self::chunk),
+    /// but copies the JSON around the choices instead of serializing it again.
     fn write_text(&mut self, field: &str, text: &str, to: &mut String) {
         let (before, after) = self.around.get_or_insert_with(|| {
             let head = json_text(&self.head);
@@ -202,7 +201,7 @@ impl Writer for ChatStream {
     }
 }
 
-/// Returns the usage of several rounds as text, for headers and comments.
+/// Formats the token usage of several rounds as text, for headers and comments.
 pub fn usage_text(usage: Usage) -> String {
     format!("prompt_tokens={}, completion_tokens={}", usage.prompt_tokens, usage.completion_tokens)
 }

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 use toolgraft::wire::{set_member, take_member};
 
-/// Converts functions to tools if a request has functions and no tools; returns `true` if it did.
+/// Converts the older `functions` of a request to `tools`, if it has no tools; returns `true` if it did.
 pub(crate) fn take(body: &mut Map<String, Value>) -> bool {
     if body.get("tools").is_some_and(|tools| !tools.is_null()) {
         return false;
@@ -27,7 +27,7 @@ pub(crate) fn take(body: &mut Map<String, Value>) -> bool {
     true
 }
 
-/// Converts a chunk or a whole answer with its call to the older form.
+/// Converts a chunk or a whole answer from `tool_calls` to the older form `function_call`.
 pub(crate) fn told(mut answer: Value) -> Value {
     let choices = answer.get_mut("choices").and_then(Value::as_array_mut);
     for choice in choices.into_iter().flatten() {

@@ -10,19 +10,20 @@ use super::shape::Shape;
 /// Path prefix of Ollama's interface.
 pub const OLLAMA_PATHS: &str = "/api/";
 
-/// The header in which Google's clients send their key.
+/// HTTP header in which Google's clients send their API key.
 pub const GOOGLE_KEY: &str = "x-goog-api-key";
 
-/// An interface whose requests for an answer have one path.
+/// A client API in which all requests for an answer go to one path.
 pub struct Interface {
-    /// The path.
+    /// URL path of the API's requests for an answer.
     pub path: &'static str,
-    /// Name in the metrics and the log.
+    /// Name of the API in the metrics and the log.
     pub name: &'static str,
     shape: &'static dyn Shape,
 }
 
-/// All such interfaces. The errors below their paths have their form.
+/// All client APIs whose requests for an answer go to one path. Errors at or below that path are in the format of the
+/// API.
 pub const INTERFACES: &[Interface] = &[
     Interface { path: "/v1/chat/completions", name: "chat_completions", shape: &Chat },
     Interface { path: "/v1/messages", name: "messages", shape: &Messages },
@@ -33,8 +34,8 @@ pub const INTERFACES: &[Interface] = &[
     Interface { path: "/small", name: "small", shape: &crate::tests::Small },
 ];
 
-/// Returns the shape in which the client of a request to this path reads errors and lists of models. `has_header` says
-/// whether the request has a header.
+/// Returns the API format in which the client of a request to this path reads errors and lists of models.
+/// `has_header` returns `true` if the request has a header of that name.
 pub fn shape_of(is_post: bool, path: &str, has_header: impl Fn(&str) -> bool) -> &'static dyn Shape {
     // Clients that add the version to a base URL that has one.
     let path = path.strip_prefix("/v1").filter(|_| is_doubled(path)).unwrap_or(path);

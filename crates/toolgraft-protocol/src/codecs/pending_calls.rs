@@ -4,19 +4,19 @@
 #[derive(Default)]
 pub(crate) struct PendingCalls {
     calls: Vec<PendingCall>,
-    /// Number of calls so far.
+    /// Number of calls added so far, from which new identifiers are made.
     count: usize,
 }
 
 struct PendingCall {
     id: String,
-    /// `true` if the client sent the identifier.
+    /// `true` if the client sent the call's identifier.
     is_own: bool,
     name: String,
 }
 
 impl PendingCalls {
-    /// Adds a call and returns its identifier: its own, or a new one.
+    /// Adds a call of the history and returns its identifier: the client's, or a new one.
     pub(crate) fn call(&mut self, id: Option<String>, name: &str) -> String {
         let is_own = id.is_some();
         let id = id.unwrap_or_else(|| format!("call_{}", self.count));
@@ -25,10 +25,9 @@ impl PendingCalls {
         id
     }
 
-    /// Returns the identifier of the call that a result belongs to: the call with the result's
-    /// identifier, else the first call of that name, or without a name the first call, unless both
-    /// call and result have an identifier. If there is none, it is the result's own identifier, or
-    /// empty.
+    /// Returns the identifier of the call that a result belongs to, and removes the call: the call with the result's
+    /// identifier, else the first call of that name, or without a name the first call, unless both call and result
+    /// have an identifier. If there is no such call, returns the result's own identifier, or an empty text.
     pub(crate) fn result(&mut self, id: Option<String>, name: &str) -> String {
         let has_id = |call: &PendingCall| id.as_ref() == Some(&call.id);
         // Two identifiers that differ belong to a call and a result whose counterparts were removed.

@@ -9,7 +9,7 @@ use crate::out::{Finish, Out};
 use crate::store::ClientStore;
 use toolgraft::wire::set_member;
 
-/// An interface of clients.
+/// A client API (wire format): converts requests to Chat Completions, and makes the writer for answers.
 pub trait Shape: Send + Sync {
     /// Converts a request to one of Chat Completions, and makes the writer for its answer. `kept`
     /// is the client's store.
@@ -40,9 +40,8 @@ pub trait Shape: Send + Sync {
         false
     }
 
-    /// Returns the body of the answer to a request that only a tool of the vendor's own service
-    /// could answer: with the results of this server's search in its place, or with the reason for
-    /// which that failed.
+    /// Returns the body of the answer to a request that only a tool of the API vendor's service could answer: with
+    /// the results of a search that this server ran instead, or with the reason for which the search failed.
     ///
     /// # Errors
     /// Fails if the interface reports such requests as errors.
@@ -55,30 +54,29 @@ pub trait Shape: Send + Sync {
         None
     }
 
-    /// Returns the list of these models.
+    /// Returns the body of the answer that lists these models.
     fn models(&self, models: Vec<Value>) -> Value {
         serde_json::json!({"models": models})
     }
 
-    /// Returns the text that keeps a silent stream open: a comment, where the clients accept
-    /// comments.
+    /// Returns the text that keeps a silent stream alive: a comment, where the API's clients accept comments.
     fn busy(&self) -> &'static str {
         ": working\n\n"
     }
 
-    /// Returns the media type of a stream.
+    /// Returns the media type (`Content-Type`) of a streamed answer.
     fn stream_type(&self) -> &'static str {
         "text/event-stream"
     }
 
-    /// Returns the answer to a body that asks nothing of a model, in interfaces that have such
-    /// requests.
+    /// Returns the answer to a request that needs no model, such as Ollama's request to load one; `None` for any
+    /// other request.
     fn at_once(&self, _body: &[u8]) -> Option<Value> {
         None
     }
 
-    /// Returns the endpoint's path for requests that can be passed through, if it has this
-    /// interface: Chat Completions.
+    /// Returns the endpoint's path, below its base URL, to which requests of this API can be passed through; `None`
+    /// for all APIs but Chat Completions.
     fn passes_to(&self) -> Option<&'static str> {
         None
     }
@@ -95,39 +93,40 @@ pub(crate) fn error_type(status: u16) -> &'static str {
     }
 }
 
-/// A converted request.
+/// A client's request, converted to Chat Completions.
 pub struct Read {
     /// The request in the form of Chat Completions.
     pub chat: Map<String, Value>,
-    /// The places of its tools.
+    /// Places of the request's tools in the original body, for error messages.
     pub places: Places,
-    /// The writer for its answer.
+    /// Writer of the answer in the client's format.
     pub writer: Box<dyn Writer>,
 }
 
-/// The places of tools in the original request; empty if they are unchanged.
+/// Places of the converted tools in the original request, such as `tools[0]`, for error messages; empty if the tools
+/// are not converted.
 #[derive(Default)]
 pub struct Places(pub(crate) Vec<String>);
 
-/// A tool of the vendor's own service that a request chooses, or offers without any other tool:
-/// only that service could answer it.
+/// A tool of the API vendor's own service that a request chooses, or offers without any other tool: only that service
+/// could answer the request.
 pub struct Hosted {
-    /// The type of the tool.
+    /// Type of the tool, such as `web_search`.
     pub kind: String,
-    /// Its name.
+    /// Name of the tool.
     pub name: String,
-    /// The user's last message.
+    /// Text of the user's last message, with which a search runs.
     pub query: String,
-    /// The types of all tools of the request that run at the service.
+    /// Types, separated by commas, of all tools of the request that only the vendor's service can run.
     pub left_out: String,
-    /// The model by its name at the endpoint.
+    /// Name of the model at the endpoint.
     pub model: String,
     /// `true` if the client wants a stream.
     pub stream: bool,
 }
 
 impl Hosted {
-    /// Returns `true` if it searches the web.
+    /// Returns `true` if the tool searches the web.
     pub fn is_search(&self) -> bool {
         ["web_search", "googleSearch", "google_search"].iter().any(|begin| self.kind.starts_with(begin))
     }
@@ -136,22 +135,22 @@ impl Hosted {
 /// A page that a search found.
 #[derive(Debug, PartialEq)]
 pub struct Link {
-    /// Its title.
+    /// Title of the page.
     pub title: String,
-    /// Its address.
+    /// URL of the page.
     pub url: String,
 }
 
 /// The results of a search.
 pub struct Results {
-    /// The result as text.
+    /// Text of the search tool's result.
     pub text: String,
-    /// The pages.
+    /// Pages that the search found.
     pub links: Vec<Link>,
 }
 
-/// Makes a message with these parts, joined with `between` if all are texts, and with these calls; `None` if there are
-/// neither.
+/// Makes a message of Chat Completions with these parts and calls; `None` if there are neither. Parts that are all
+/// text are joined with `between`, except several of a user.
 pub(crate) fn said(role: &str, parts: Vec<Value>, calls: Vec<Value>, between: &str) -> Option<Value> {
     if parts.is_empty() && calls.is_empty() {
         return None;
@@ -163,14 +162,14 @@ pub(crate) fn said(role: &str, parts: Vec<Value>, calls: Vec<Value>, between: &s
     Some(message)
 }
 
-/// Returns the role of a message, which must be one that the interface has.
+/// Returns the role of a message; fails if it is none of the `known` roles of the API.
 pub(crate) fn role_of(message: &Value, known: &[&'static str], place: &str) -> Result<&'static str, Fault> {
     let role = known.iter().find(|known| message["role"] == **known).copied();
     role.ok_or_else(|| Fault::field(format!("{place}.role"), format!("expected one of: {}", known.join(", "))))
 }
 
-/// Makes a call. Arguments that are text already stay as they are: some clients send them as in
-/// OpenAI's interface.
+/// Makes an entry of `tool_calls` of Chat Completions. Arguments that are a string already stay as they are, since
+/// some clients send them as in OpenAI's API.
 pub(crate) fn call(id: impl Into<Value>, name: impl Into<Value>, arguments: Value) -> Value {
     let arguments = match arguments {
         Value::Null => "{}".to_owned(),
@@ -184,10 +183,10 @@ pub(crate) fn call(id: impl Into<Value>, name: impl Into<Value>, arguments: Valu
 /// The `reasoning_effort` of a request whose client wants no reasoning.
 pub(crate) const NO_THINKING: &str = "none";
 
-/// The member of a tool that defers its listing.
+/// Name of the member of a tool with which a client defers the listing of the tool until it is needed.
 pub(crate) const DEFERRED: &str = "defer_loading";
 
-/// Reads an optional boolean field.
+/// Reads an optional boolean field of a request; `None` if it is missing or null.
 pub(crate) fn flag(body: &Map<String, Value>, field: &str) -> Result<Option<bool>, Fault> {
     match body.get(field) {
         None | Some(Value::Null) => Ok(None),
@@ -201,16 +200,15 @@ pub(crate) fn given(body: &mut Map<String, Value>, field: &str) -> Option<Value>
     body.shift_remove(field).filter(|value| !value.is_null())
 }
 
-/// Sets a field if there is a value.
+/// Sets a field of a request if there is a value for it.
 pub(crate) fn set(body: &mut Map<String, Value>, field: &str, value: Option<impl Into<Value>>) {
     if let Some(value) = value {
         body.insert(field.to_owned(), value.into());
     }
 }
 
-/// Returns the content for a message's parts: one text, joined with `between`, if all parts are
-/// texts. Several texts of a user stay parts, since it is still to be decided which are the
-/// person's own words.
+/// Returns the content for a message's parts: one text, joined with `between`, if all parts are texts. Several texts
+/// of a user stay parts, since it is decided later which are the user's own words.
 pub(crate) fn content_of(parts: Vec<Value>, is_user: bool, between: &str) -> Value {
     let texts: Option<Vec<&str>> = parts.iter().map(|part| part["text"].as_str()).collect();
     match texts {
@@ -220,7 +218,7 @@ pub(crate) fn content_of(parts: Vec<Value>, is_user: bool, between: &str) -> Val
 }
 
 impl Places {
-    /// Translates a fault's field from Chat Completions to the names and places of this interface.
+    /// Translates the field that a fault names, and its place, from Chat Completions to those of the client's API.
     pub fn translate(&self, shape: &dyn Shape, mut fault: Fault) -> Fault {
         if let Some(param) = &fault.param {
             let place = self.of(param).map(|(place, rest)| format!("{place}{}", shape.field(rest)));
@@ -231,26 +229,28 @@ impl Places {
         fault
     }
 
-    /// Returns the original place of a tool, and the rest of the field inside it.
+    /// Returns the place of a tool in the original request, and the rest of the field's path after `tools[N]`; `None`
+    /// for any other field.
     fn of<'f>(&self, field: &'f str) -> Option<(&String, &'f str)> {
         let (at, rest) = field.strip_prefix("tools[")?.split_once(']')?;
         Some((self.0.get(at.parse::<usize>().ok()?)?, rest))
     }
 }
 
-/// Writes one answer.
+/// Writes one answer in the format of a client's API, streamed or whole.
 pub trait Writer: Send + Sync {
-    /// Sets the model that answers, and the tokens of its prompt by our own count. Called first.
+    /// Sets the model that answers, and the estimated tokens of its prompt. Called before all other methods.
     fn begin(&mut self, model: &str, prompt_tokens: u64);
 
-    /// Appends the text of this piece to a stream.
+    /// Appends a piece of the answer to the text of the stream.
     fn write(&mut self, out: Out, to: &mut String);
 
-    /// Returns a whole answer: the fold of the stream's pieces, of which neighbouring texts are one, and its end.
+    /// Returns a whole answer, which is not streamed, made of all its pieces and its end; neighbouring texts are one
+    /// piece.
     fn whole(&mut self, pieces: Vec<Out>, finish: Finish) -> Value;
 }
 
-/// Appends an event with a name, which is also its data's `type`.
+/// Appends an SSE event with this name, which is also the `type` in its data.
 pub(crate) fn event(to: &mut String, name: &str, data: Value) {
     let mut object = serde_json::json!({"type": name});
     if let (Value::Object(object), Value::Object(data)) = (&mut object, data) {
@@ -259,7 +259,7 @@ pub(crate) fn event(to: &mut String, name: &str, data: Value) {
     to.push_str(&format!("event: {name}\ndata: {object}\n\n"));
 }
 
-/// Appends an event without a name.
+/// Appends an SSE event without a name, with this value as its data.
 pub(crate) fn data(to: &mut String, value: &impl Serialize) {
     to.push_str("data: ");
     to.push_str(&json_text(value));

@@ -9,30 +9,31 @@ use serde_json::{Map, Value};
 
 use crate::fault::Fault;
 
-/// The fields of each API, as listed in `vendor.json`.
+/// Fields of each client API that only the vendor's service can serve, as listed in `vendor.json`.
 #[derive(Default, Deserialize)]
 pub(crate) struct Vendors {
-    /// Anthropic's Messages.
+    /// Fields of Anthropic's Messages.
     pub(crate) messages: Fields,
-    /// OpenAI's Responses.
+    /// Fields of OpenAI's Responses.
     pub(crate) responses: Fields,
-    /// Gemini's `generateContent`.
+    /// Fields of Gemini's `generateContent`.
     pub(crate) gemini: Fields,
-    /// Ollama's `/api/generate`.
+    /// Fields of Ollama's `/api/generate`.
     pub(crate) ollama: Fields,
 }
 
-/// The treatment of an API's fields.
+/// Fields of one client API that only the vendor's service can serve: those that are refused, and those that are
+/// removed.
 #[derive(Default, Deserialize)]
 pub(crate) struct Fields {
-    /// Fields with their remedies. A request with one of them is refused with HTTP 400, and the
-    /// message names the remedy.
+    /// Names of fields, each with its remedy. A request with one of them is refused with HTTP 400, and the message
+    /// names the remedy.
     refused: Vec<(String, String)>,
-    /// Fields without which the answer is the same.
+    /// Names of fields that are removed, since the answer is the same without them.
     left_out: Vec<String>,
 }
 
-/// The fields of all APIs. A test checks that the file can be parsed.
+/// The parsed table `vendor.json`. A test checks that the file can be parsed.
 pub(crate) static FIELDS: LazyLock<Vendors> =
     LazyLock::new(|| serde_json::from_str(include_str!("vendor.json")).unwrap_or_default());
 
@@ -40,8 +41,8 @@ pub(crate) static FIELDS: LazyLock<Vendors> =
 /// `thread`.
 pub(crate) const THREAD_UNSUPPORTED: &str = "thread_unsupported_request";
 
-/// Tools of Anthropic's service by the prefix of their type, with the type of their result block.
-/// Other tools have no such block.
+/// Tools of Anthropic's service by the prefix of their type, with the type of their result block. The service's other
+/// tools have no result block.
 pub(crate) const MESSAGES_TOOLS: [(&str, &str); 4] = [
     ("web_search_", "web_search_tool_result"),
     ("web_fetch_", "web_fetch_tool_result"),
@@ -49,7 +50,7 @@ pub(crate) const MESSAGES_TOOLS: [(&str, &str); 4] = [
     ("tool_search_tool_", "tool_search_tool_result"),
 ];
 
-/// Refuses a request with a field that cannot be supported here.
+/// Refuses a request with a field that only the vendor's service can serve, if the answer would differ without it.
 pub(crate) fn refuse(body: &Map<String, Value>, fields: &Fields) -> Result<(), Fault> {
     let is_asked = |name: &str| [name, &snake(name)].iter().any(|name| body.get(*name).is_some_and(asks));
     let Some((name, remedy)) = fields.refused.iter().find(|(name, _)| is_asked(name)) else { return Ok(()) };
@@ -57,7 +58,7 @@ pub(crate) fn refuse(body: &Map<String, Value>, fields: &Fields) -> Result<(), F
     Err(if name == "thread" { fault.with_code(THREAD_UNSUPPORTED) } else { fault })
 }
 
-/// Removes the fields that have no effect here.
+/// Removes the fields that only the vendor's service can serve from a request.
 pub(crate) fn leave_out(body: &mut Map<String, Value>, fields: &Fields) {
     for name in fields.refused.iter().map(|(name, _)| name).chain(&fields.left_out) {
         body.shift_remove(name);
@@ -65,7 +66,8 @@ pub(crate) fn leave_out(body: &mut Map<String, Value>, fields: &Fields) {
     }
 }
 
-/// Returns `true` if a value requests something: clients also send fields that they do not use.
+/// Returns `true` if a field's value requests something. False, null, and empty texts and lists do not: clients also
+/// send fields that they do not use.
 pub(crate) fn asks(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
@@ -75,7 +77,7 @@ pub(crate) fn asks(value: &Value) -> bool {
     }
 }
 
-/// Converts `maxOutputTokens` to `max_output_tokens`.
+/// Converts a field's name from camel case to snake case, such as `maxOutputTokens` to `max_output_tokens`.
 pub(crate) fn snake(field: &str) -> String {
     let mut snake = String::with_capacity(field.len() + 4);
     for c in field.chars() {

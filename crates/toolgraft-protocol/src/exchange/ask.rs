@@ -12,8 +12,8 @@ use toolgraft::wire::roles::{join, shape};
 use toolgraft::wire::{set_member, take_member};
 
 impl Exchange {
-    /// Queues the turn's request with the client's history inserted, or ends the answer if a limit
-    /// leaves no room for another round.
+    /// Queues the turn's request with the client's history inserted, or ends the answer if its token limit allows no
+    /// further round.
     pub(super) fn send(&mut self, mut request: Request) {
         // The limit that cut the message off would cut its correction off, too.
         if self.text.is_correcting() && !self.costs.may_mend() {
@@ -48,8 +48,8 @@ impl Exchange {
         self.steps.push_back(Step::Send(body, request));
     }
 
-    /// Returns the messages of a request: system text and examples, the client's history, and what
-    /// came since.
+    /// Returns the messages of a request to the endpoint: system text and examples, the client's history, and the
+    /// turn's messages since.
     fn messages(&mut self, own: Vec<Message>) -> Vec<Value> {
         if self.turn.is_alone() {
             self.since.clear();
@@ -85,7 +85,8 @@ impl Exchange {
         shape(messages, system, self.prepared.placement)
     }
 
-    /// Appends to the newest results what comes next, if the turn knows that.
+    /// Appends to a message with the newest results the line that says what the model has to do next, if the turn has
+    /// one.
     fn close(&self, message: &mut Value) {
         let text = match message.get_mut("content") {
             Some(Value::Array(parts)) => parts.iter_mut().rev().find_map(|part| part.get_mut("text")),
@@ -98,7 +99,7 @@ impl Exchange {
         }
     }
 
-    /// Returns those of the turn's messages that came since the client's history.
+    /// Returns the turn's messages that follow the client's history, in the form of Chat Completions.
     fn since(&self, messages: impl Iterator<Item = Message>) -> Vec<Value> {
         let question = break_tokens(&self.asked.history.question);
         let mut since = Vec::new();

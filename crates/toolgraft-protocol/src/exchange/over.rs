@@ -17,8 +17,8 @@ use toolgraft::route::Invocation;
 use toolgraft::turn::ClientEnd;
 
 impl Exchange {
-    /// Hands the client its calls. Calls of the toolbox in the same message do not run; the model
-    /// makes them again.
+    /// Ends the answer with the client's calls. Calls of the toolbox in the same message do not run; the model makes
+    /// them again.
     pub(super) fn hand_out(&mut self) {
         self.steps.extend(self.text.settle().map(Step::from));
         // With a schema all text is held. Beside a call that of the first round is the text before it; that
@@ -86,7 +86,7 @@ impl Exchange {
         }
     }
 
-    /// Hands a call to the client, and returns its identifier.
+    /// Queues a call for the client under a new signed identifier, which is returned.
     fn call(&mut self, call: Invocation) -> String {
         let (id, arguments) = (self.asked.kept.id(self.untrusted), Value::Object(call.arguments).to_string());
         self.out(Out::Call(NativeCall { id: Some(id.clone()), name: call.tool, arguments }));
@@ -94,8 +94,8 @@ impl Exchange {
     }
 }
 
-/// Returns the identifier if the endpoint gave it; identifiers of the form `call_N` are the turn's
-/// numbering of calls that came without one.
+/// Returns the identifier of a call if the endpoint assigned it, else `None`: an identifier of the form `call_N` is
+/// the number that the turn assigned to a call without one.
 fn of_endpoint(id: &str) -> Option<String> {
     let is_number = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
     Some(id).filter(|id| !id.strip_prefix("call_").is_some_and(is_number)).map(str::to_owned)

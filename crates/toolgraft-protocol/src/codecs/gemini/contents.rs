@@ -10,7 +10,7 @@ use crate::codecs::vendor::asks;
 use crate::fault::Fault;
 use toolgraft::wire::content::line;
 
-/// The messages of the contents.
+/// Converter of Gemini's contents; collects their messages.
 #[derive(Default)]
 pub(super) struct ContentsReader {
     pub(super) messages: Vec<Value>,
@@ -18,7 +18,7 @@ pub(super) struct ContentsReader {
 }
 
 impl ContentsReader {
-    /// Adds the `systemInstruction`: a content, or a text.
+    /// Adds the `systemInstruction`, a content or a text, as a system message.
     pub(super) fn system(&mut self, mut system: Value) {
         let parts = match part(&mut system, "parts") {
             Some(Value::Array(parts)) => parts,
@@ -29,7 +29,7 @@ impl ContentsReader {
         self.messages.push(json!({"role": "system", "content": texts.join("\n\n")}));
     }
 
-    /// Adds the `contents`.
+    /// Converts and adds the `contents` of a Gemini request.
     pub(super) fn contents(&mut self, contents: Option<Value>) -> Result<(), Fault> {
         let list = match contents {
             Some(Value::Array(list)) if !list.is_empty() => list,
@@ -97,8 +97,8 @@ impl ContentsReader {
     }
 }
 
-/// Returns a result's text, and whether it is an error: a member `output`, `result` or `error` that is alone, else
-/// the whole object.
+/// Returns the text of a function's response, and `true` if it is an error. The text is the member `output`, `result`
+/// or `error` if that is the only one, else the whole object as JSON.
 fn result_text(response: Option<Value>) -> (String, bool) {
     let mut response = match response {
         Some(Value::Object(response)) => response,
@@ -113,8 +113,8 @@ fn result_text(response: Option<Value>) -> (String, bool) {
     (plain.unwrap_or_else(|| Value::Object(response).to_string()), is_error)
 }
 
-/// Converts a part to one of Chat Completions; `None` for a part without content. One that cannot be read becomes a
-/// line of text later.
+/// Converts a part of Gemini's content to one of Chat Completions; `None` for a part without content. A part that
+/// cannot be read becomes a line of text later.
 fn plain(mut item: Value) -> Option<Value> {
     if let Some(text) = part(&mut item, "text") {
         return Some(json!({"type": "text", "text": text}));
@@ -154,7 +154,7 @@ fn media(kind: &str, data: &str) -> Value {
     }
 }
 
-/// Converts base64 to the common alphabet: Google's clients write the URL-safe one.
+/// Converts base64 to the standard alphabet: Google's clients write the URL-safe one.
 fn standard(data: &str) -> String {
     data.replace('-', "+").replace('_', "/")
 }

@@ -11,7 +11,8 @@ pub(super) fn take(object: &mut Map<String, Value>, field: &str) -> Option<Value
     spellings.into_iter().flatten().find(|value| !value.is_null())
 }
 
-/// Does the same for a value, which may not be an object.
+/// Removes a field in either spelling from a JSON value, and returns its value; `None` if it is null or missing, or
+/// if the JSON value is no object.
 pub(super) fn part(value: &mut Value, field: &str) -> Option<Value> {
     take(value.as_object_mut()?, field)
 }

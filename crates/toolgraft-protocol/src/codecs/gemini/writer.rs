@@ -9,7 +9,7 @@ use crate::out::{Finish, Out, model_of};
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 use toolgraft::wire::set_member;
 
-/// Writes an answer in pieces; the last has the finish reason and the usage.
+/// Writer of an answer in Gemini's format; the last piece has the finish reason and the usage.
 pub(super) struct GeminiStream {
     id: String,
     model: String,
@@ -22,8 +22,8 @@ impl GeminiStream {
         GeminiStream { id: new_id(""), model: String::new(), thoughts }
     }
 
-    /// Returns the part for a piece of the answer; `None` for reasoning that the client does not
-    /// want. A refusal is text, since Gemini has no field for it.
+    /// Returns Gemini's part for a piece of the answer; `None` for reasoning that the client does not want, and for
+    /// pieces without content. A refusal is text, since Gemini has no field for it.
     fn part(&mut self, out: Out) -> Option<Value> {
         match out {
             Out::Fields(fields) => {
@@ -37,7 +37,7 @@ impl GeminiStream {
         }
     }
 
-    /// Returns a response object with these parts; with `finish` it is the last one.
+    /// Returns a response object of Gemini with these parts; with `finish` it is the last one of the answer.
     fn piece(&self, parts: Vec<Value>, finish: Option<Finish>) -> Value {
         let mut candidate = json!({"content": {"role": "model", "parts": parts}, "index": 0});
         let mut piece = json!({"candidates": [], "modelVersion": self.model, "responseId": self.id});
@@ -83,7 +83,7 @@ impl Writer for GeminiStream {
     }
 }
 
-/// Returns the result of a search as an answer with its sources.
+/// Returns the result of a web search as the body of an answer that names its sources.
 pub(super) fn found(hosted: &Hosted, results: &Results) -> String {
     let chunk = |link: &Link| json!({"web": {"uri": link.url, "title": link.title}});
     let chunks: Value = results.links.iter().map(chunk).collect();
@@ -120,7 +120,7 @@ fn usage(usage: Usage) -> Value {
     })
 }
 
-/// Returns the error object for a fault.
+/// Returns Gemini's error object for a fault.
 pub(super) fn error(fault: &Fault) -> Value {
     let status = match fault.status {
         401 => "UNAUTHENTICATED",

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use toolgraft::wire::content::text_of;
 
-/// Converts a block to a part of Chat Completions. One that cannot be read becomes a line of text later.
+/// Converts a content block of Anthropic's API to a part of Chat Completions. A block that cannot be read becomes a
+/// line of text later.
 pub(super) fn part(block: Value) -> Value {
     match block["type"].as_str() {
         Some("text") if block["text"].is_string() => json!({"type": "text", "text": block["text"]}),
@@ -33,14 +34,15 @@ fn text_part(lines: impl Iterator<Item = String>) -> Value {
     json!({"type": "text", "text": lines.join("\n")})
 }
 
-/// Converts a text that the user did not type to a file with a text, with the members `about` before it.
+/// Converts a block whose text the user did not type to a file part with that text; the block's members `about` are
+/// placed before it.
 fn file(block: &Value, about: &[&str], text: &str) -> Value {
     let name = block["title"].as_str().filter(|title| !title.is_empty()).unwrap_or("document");
     let about = about.iter().filter_map(|name| block[*name].as_str()).filter(|said| *said != name);
     json!({"type": "file", "file": {"filename": name, "text": text, "about": about.collect::<Vec<_>>()}})
 }
 
-/// Converts a document to its text, or to a line that names it if the model would have to read a
+/// Converts a document block to its text, or to a line that names the document if the model would have to read a
 /// file.
 fn document(block: &Value) -> Value {
     let source = &block["source"];

@@ -11,7 +11,8 @@ use crate::fault::Fault;
 use crate::ids::new_id;
 use crate::out::{Finish, Out};
 
-/// Returns the body of the answer.
+/// Returns the body of the answer to a request that only a tool of Anthropic's service could answer: the call, its
+/// results or error, and a text.
 ///
 /// # Errors
 /// Fails if the tool's type has no result block.

@@ -29,7 +29,7 @@ use toolgraft::wire::take_member;
 /// (github.com/ollama/ollama/issues/14918).
 const BILLING: &str = "x-anthropic-billing-header:";
 
-/// The shape of Anthropic's Messages.
+/// Anthropic's Messages API.
 pub(crate) struct Messages;
 
 impl Shape for Messages {
@@ -70,7 +70,7 @@ impl Shape for Messages {
         Ok(Read { chat: body, places: Places(places), writer: Box::new(MessageStream::new(thinking)) })
     }
 
-    /// The error object; also used for a failure in mid-stream.
+    /// Returns Anthropic's error object; also used for a failure in mid-stream.
     fn error(&self, fault: &Fault) -> Value {
         writer::error(fault)
     }
@@ -79,7 +79,7 @@ impl Shape for Messages {
         true
     }
 
-    /// A ping, since clients count these events and give up without any.
+    /// Returns a `ping` event, which keeps a silent stream alive: clients give up if there are none.
     fn busy(&self) -> &'static str {
         "event: ping\ndata: {\"type\": \"ping\"}\n\n"
     }
@@ -88,7 +88,8 @@ impl Shape for Messages {
         hosted::answer(hosted, results)
     }
 
-    /// A model of Anthropic's list (docs.claude.com/en/api/models-list). Its creation date is not known.
+    /// Returns a model in the form of Anthropic's list (docs.claude.com/en/api/models-list). Its creation date is not
+    /// known, so it is that of 1970.
     fn model(&self, name: &str) -> Option<Value> {
         Some(json!({"type": "model", "id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z"}))
     }
@@ -106,7 +107,7 @@ impl Shape for Messages {
     }
 }
 
-/// Returns a text, or the joined text of a list of blocks without Claude Code's billing line.
+/// Returns the text of a content: a text, or the joined texts of a list of blocks without Claude Code's billing line.
 fn text(content: &Value, place: &str) -> Result<String, Fault> {
     match content {
         Value::String(text) => Ok(text.clone()),
@@ -118,8 +119,8 @@ fn text(content: &Value, place: &str) -> Result<String, Fault> {
     }
 }
 
-/// Adds a message as messages of Chat Completions: its results first, each of which is a message of
-/// its own.
+/// Converts a message of Anthropic's API and appends it: first each tool result as a message of its own, then the
+/// rest.
 fn take(mut message: Value, place: &str, messages: &mut Vec<Value>) -> Result<(), Fault> {
     let role = role_of(&message, &["user", "assistant", "system"], place)?;
     let content = message.get_mut("content").map(Value::take).unwrap_or_default();
@@ -165,7 +166,7 @@ fn result(block: &Value) -> Value {
     json!({"role": "tool", "tool_call_id": block["tool_use_id"], "content": content, "is_error": is_error})
 }
 
-/// Takes `output_config`: sets `reasoning_effort` for its `effort`, and returns the
+/// Removes `output_config` from a request: sets `reasoning_effort` for its `effort`, and returns the
 /// `response_format` of Chat Completions for its `format`, or for the older `output_format`
 /// (platform.claude.com/docs/en/build-with-claude/structured-outputs).
 fn format_of(body: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
@@ -194,7 +195,8 @@ fn format_of(body: &mut Map<String, Value>) -> Result<Option<Value>, Fault> {
     }
 }
 
-/// Returns the tool choice, and whether one message may hold several calls.
+/// Converts Anthropic's tool choice to that of Chat Completions; the flag is `true` if one message may hold several
+/// calls.
 fn choice_of(choice: &Value) -> Result<(Value, bool), Fault> {
     let is_parallel = choice["disable_parallel_tool_use"] != true;
     let choice = match choice["type"].as_str() {

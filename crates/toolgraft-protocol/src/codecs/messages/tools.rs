@@ -9,7 +9,7 @@ use crate::codecs::shape::DEFERRED;
 use crate::fault::Fault;
 use toolgraft::wire::set_member;
 
-/// A tool of Anthropic's with a type of its own that the client runs. Its type ends in a date, so
+/// A tool that Anthropic defines, with a type of its own, and that the client runs. Its type ends in a date, so
 /// `kind` is a prefix.
 #[derive(Deserialize)]
 struct ClientTool {
@@ -18,13 +18,13 @@ struct ClientTool {
     parameters: Value,
 }
 
-/// Sources: platform.claude.com/docs/en/agents-and-tools/tool-use, bash-tool, text-editor-tool and
-/// memory-tool.
+/// The tools that Anthropic defines and the client runs, from `own.json`. Sources:
+/// platform.claude.com/docs/en/agents-and-tools/tool-use, bash-tool, text-editor-tool and memory-tool.
 static OWN: LazyLock<Vec<ClientTool>> =
     LazyLock::new(|| serde_json::from_str(include_str!("own.json")).unwrap_or_default());
 
-/// Returns the functions that may be called and the tools that run at Anthropic's service, each
-/// with its place in the request.
+/// Returns Anthropic's tools as tools of Chat Completions, each with its place in the request: functions, and tools
+/// that run at Anthropic's service, which have only a type and a name.
 pub(super) fn tools_of(tools: Value) -> Result<(Vec<Value>, Vec<String>), Fault> {
     let Value::Array(list) = tools else { return Err(Fault::field("tools", "'tools' must be a list")) };
     let tools = list.into_iter().enumerate().map(|(at, tool)| {

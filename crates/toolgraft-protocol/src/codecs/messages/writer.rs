@@ -10,15 +10,15 @@ use crate::out::{Finish, Out, model_of};
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 use toolgraft::wire::set_member;
 
-/// Writes an answer as events.
+/// Writer of an answer in the format of Anthropic's Messages.
 #[derive(Default)]
 pub(super) struct MessageStream {
     model: String,
     prompt_tokens: u64,
     thinking: bool,
-    /// The type of the open block.
+    /// Type of the content block that is being written; `None` between blocks.
     open: Option<&'static str>,
-    /// The blocks so far.
+    /// Content blocks that were begun so far.
     content: Vec<Value>,
     index: u64,
     begun: bool,
@@ -38,7 +38,7 @@ impl MessageStream {
         event(to, "message_start", json!({"message": message}));
     }
 
-    /// Returns the answer as an object, with the blocks so far.
+    /// Returns the answer as a message object with the blocks so far, which are removed.
     pub(super) fn message(&mut self, stop_reason: Value, usage: Value) -> Value {
         json!({
             "id": new_id("msg_"), "type": "message", "role": "assistant", "model": self.model,
@@ -47,12 +47,12 @@ impl MessageStream {
         })
     }
 
-    /// Returns the whole answer.
+    /// Returns the whole answer as a message object, with its stop reason and its usage.
     pub(super) fn ended(&mut self, finish: &Finish) -> Value {
         self.message(stop_reason(finish).into(), usage_of(finish.usage))
     }
 
-    /// Opens a block of this type, unless the open block can take more of it.
+    /// Begins a content block of this type, unless the current block has that type and its text can continue.
     pub(super) fn open(&mut self, kind: &'static str, block: Value, to: &mut String) {
         self.start(to);
         // Texts join; each call is a block of its own.
@@ -146,7 +146,7 @@ fn usage_of(usage: Usage) -> Value {
     })
 }
 
-/// Returns the error event's members for a fault.
+/// Returns Anthropic's error object, the data of an error event, for a fault.
 pub(super) fn error(fault: &Fault) -> Value {
     let kind = match fault.status {
         401 => "authentication_error",

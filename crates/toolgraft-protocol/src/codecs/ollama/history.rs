@@ -13,7 +13,7 @@ use toolgraft::wire::take_member;
 /// Number of base64 characters that are decoded to recognize an image's format.
 const HEAD: usize = 32;
 
-/// Converts each message to one of Chat Completions.
+/// Converts the messages of Ollama's API to messages of Chat Completions.
 pub(super) fn messages(messages: Option<Value>) -> Result<Vec<Value>, Fault> {
     let Some(Value::Array(list)) = messages else {
         return Err(Fault::field("messages", "'messages' must be a list of messages"));
@@ -62,7 +62,7 @@ fn call(waiting: &mut PendingCalls, mut call: Value, place: &str) -> Result<Valu
     Ok(shape::call(id, name, arguments))
 }
 
-/// Returns a content of a text followed by base64 images.
+/// Returns the content of a message: a text alone, or parts with the text and then the base64 images.
 pub(super) fn content(text: String, images: Option<Value>, place: &str) -> Result<Value, Fault> {
     let list = match images {
         Some(Value::Array(list)) if !list.is_empty() => list,

@@ -19,7 +19,7 @@ use crate::fault::Fault;
 use crate::ids::utc_now;
 use crate::store::ClientStore;
 
-/// Sampling options, with their names in Chat Completions or at the servers that accept them there
+/// Ollama's options that are forwarded, each with its name in Chat Completions or at the servers that accept it there
 /// (llama.cpp, vLLM).
 const OPTIONS: [(&str, &str); 12] = [
     ("temperature", "temperature"),
@@ -36,8 +36,8 @@ const OPTIONS: [(&str, &str); 12] = [
     ("frequency_penalty", "frequency_penalty"),
 ];
 
-/// Requests longer than this, in bytes, are not checked for being a load request, which only names
-/// a model and how long it stays loaded.
+/// Length in bytes from which on a request is not checked for being a load request of Ollama, which only names a
+/// model and how long it stays loaded.
 const LONGEST_LOAD: usize = 4_096;
 
 impl Shape for Ollama {
@@ -64,7 +64,7 @@ impl Shape for Ollama {
         Ok(Read { chat, places: Places::default(), writer: Box::new(writer) })
     }
 
-    /// The error object; also used for a failure in mid-stream.
+    /// Returns Ollama's error object; also used for a failure in mid-stream.
     fn error(&self, fault: &Fault) -> Value {
         json!({"error": fault.placed()})
     }
@@ -80,7 +80,7 @@ impl Shape for Ollama {
         }
     }
 
-    /// A space before a line of JSON, since clients take an empty line for a damaged one.
+    /// Returns a space, which keeps a silent stream of JSON lines alive: clients would reject an empty line.
     fn busy(&self) -> &'static str {
         " "
     }
@@ -89,7 +89,7 @@ impl Shape for Ollama {
         "application/x-ndjson"
     }
 
-    /// Answers a request without a prompt, which loads or unloads a model: the endpoint manages its
+    /// Answers a request without a prompt, which asks Ollama to load or unload a model; the endpoint manages its
     /// models itself.
     fn at_once(&self, body: &[u8]) -> Option<Value> {
         let body: Value = (body.len() < LONGEST_LOAD).then(|| serde_json::from_slice(body).ok())??;
@@ -115,8 +115,8 @@ impl Shape for Ollama {
     }
 }
 
-/// Returns the options to forward. A `num_predict` of 0 or less means no limit to Ollama, so it is
-/// left out.
+/// Returns Ollama's options that are forwarded, with their names there. A `num_predict` of 0 or less means no limit
+/// to Ollama, so it is left out.
 fn chosen(options: Map<String, Value>) -> impl Iterator<Item = (String, Value)> {
     let is_unlimited = |name: &str, value: &Value| name == "num_predict" && value.as_i64().is_some_and(|n| n <= 0);
     options.into_iter().filter_map(move |(name, value)| {
@@ -138,7 +138,8 @@ fn format_of(format: Option<Value>) -> Result<Option<Value>, Fault> {
     }
 }
 
-/// Returns the messages for a prompt of `/api/generate`.
+/// Returns the messages of Chat Completions for a prompt of Ollama's `/api/generate`, with its system text and
+/// images.
 fn prompt(body: &mut Map<String, Value>) -> Result<Vec<Value>, Fault> {
     vendor::refuse(body, &vendor::FIELDS.ollama)?;
     let mut messages = Vec::new();

@@ -10,26 +10,26 @@ use crate::out::{Finish, Out, model_of};
 use toolgraft::message::{FinishReason, NativeCall};
 use toolgraft::wire::set_member;
 
-/// The shapes of Ollama's interface.
+/// The two client APIs of Ollama for answers.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Ollama {
-    /// The shape of `/api/chat`.
+    /// API of the path `/api/chat`.
     Chat,
-    /// The shape of `/api/generate`.
+    /// API of the path `/api/generate`.
     Generate,
 }
 
-/// Writes an answer as lines; the last has the finish reason, the usage and the times.
+/// Writer of an answer as lines of JSON; the last has the finish reason, the usage and the times.
 pub(super) struct OllamaStream {
     shape: Ollama,
     model: String,
     /// `true` if the client wants the reasoning.
     thoughts: bool,
-    /// Calls of a stream so far. They are sent in one line, since clients number the calls of each
-    /// line from 0 (litellm, `ollama_chat`).
+    /// Calls of the answer that are not written yet. They are sent in one line, since clients number the calls of
+    /// each line from 0 (litellm, `ollama_chat`).
     calls: Vec<Value>,
     began: Instant,
-    /// Time of the first piece: the endpoint read the prompt until then.
+    /// Time of the first piece of the answer, until which the endpoint read the prompt.
     first: Option<Instant>,
 }
 
@@ -39,8 +39,8 @@ impl OllamaStream {
         OllamaStream { shape, model, thoughts, calls: Vec::new(), began: Instant::now(), first: None }
     }
 
-    /// Returns the field and the text for a piece of the answer; `None` for reasoning that the client does not want, and
-    /// for what later lines hold. A refusal is text, since Ollama's interface has no field for it.
+    /// Returns the field and the text for a piece of the answer; `None` for reasoning that the client does not want,
+    /// and for pieces without text, such as calls. A refusal is text, since Ollama's interface has no field for it.
     fn said(&mut self, out: Out) -> Option<(&'static str, String)> {
         match (out, self.shape) {
             (Out::Call(made), _) => {
@@ -58,7 +58,8 @@ impl OllamaStream {
         }
     }
 
-    /// Returns a line of a stream, or the whole answer without its end, with these texts and the calls so far.
+    /// Returns a line of a stream, or a whole answer without its end, with these texts and the calls that are not
+    /// written yet.
     fn line(&mut self, texts: impl IntoIterator<Item = (&'static str, String)>) -> Value {
         let mut said = match self.shape {
             Ollama::Chat => json!({"role": "assistant", "content": ""}),

@@ -10,11 +10,11 @@ use crate::fault::Fault;
 use crate::store::ClientStore;
 use toolgraft::wire::take_member;
 
-/// The messages of the items.
+/// Converter of the input items of Responses; collects their messages.
 pub(super) struct ItemsReader {
     kept: ClientStore,
     pub(super) messages: Vec<Value>,
-    /// Tools found by searches of the client, each list with the place of its item.
+    /// Tools that searches of the client found: each list, preceded by the place of its item in the request.
     found: Vec<(String, Value)>,
 }
 
@@ -27,7 +27,7 @@ impl ItemsReader {
         self.messages.push(json!({"role": "system", "content": text}));
     }
 
-    /// Adds the `input`: a text, or a list of items.
+    /// Converts and adds the `input` of a Responses request: a text, or a list of items.
     pub(super) fn input(&mut self, input: Option<Value>) -> Result<(), Fault> {
         match input {
             Some(Value::String(text)) => self.messages.push(json!({"role": "user", "content": text})),
@@ -42,7 +42,8 @@ impl ItemsReader {
         Ok(())
     }
 
-    /// Returns the tools found by searches of the client, with their places.
+    /// Returns the lists of tools that searches of the client found, each preceded by the place of its item in the
+    /// request.
     pub(super) fn found(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.found.iter().map(|(place, tools)| (place.as_str(), tools))
     }
@@ -119,7 +120,7 @@ impl ItemsReader {
         Ok(())
     }
 
-    /// Adds a call to the preceding message if that is the model's, else to a new one.
+    /// Adds a call to the last message if that is the model's, else to a new message.
     fn call(&mut self, item: &Value, name: &str, arguments: Value) {
         let call = shape::call(id_of(item).clone(), name, arguments);
         match self.messages.last_mut().filter(|last| last["role"] == "assistant").and_then(Value::as_object_mut) {
@@ -134,12 +135,13 @@ impl ItemsReader {
     }
 }
 
-/// Returns the identifier of a call. A call of a shell may have none but its item's.
+/// Returns the `call_id` of an item, or the item's own `id` if it has none, as calls of a shell may.
 fn id_of(item: &Value) -> &Value {
     item.get("call_id").filter(|id| !id.is_null()).unwrap_or(&item["id"])
 }
 
-/// Converts a tool's output: a text, parts, or the output of each command of a shell.
+/// Converts the output of a tool to the content of a message: a text, parts, or the output of each command of a
+/// shell.
 fn output(output: Value, place: &str) -> Result<Value, Fault> {
     let commands = output.as_array().filter(|list| list.iter().any(|command| command.get("outcome").is_some()));
     let Some(commands) = commands else {
@@ -160,8 +162,8 @@ fn output(output: Value, place: &str) -> Result<Value, Fault> {
     Ok(told.collect::<Vec<_>>().join("\n\n").into())
 }
 
-/// Converts a content: a text, a list of parts, or null. Parts of text alone become one text, which is the form that most
-/// endpoints accept.
+/// Converts the content of a message of Responses: a text, a list of parts, or null. Parts of text alone become one
+/// text, which is the form that most endpoints accept.
 fn content(content: Value, is_user: bool, place: &str) -> Result<Value, Fault> {
     match content {
         Value::Null => Ok(Value::String(String::new())),
@@ -171,7 +173,8 @@ fn content(content: Value, is_user: bool, place: &str) -> Result<Value, Fault> {
     }
 }
 
-/// Converts a part to one of Chat Completions. One that cannot be read becomes a line of text later.
+/// Converts a part of a content of Responses to one of Chat Completions. A part that cannot be read becomes a line of
+/// text later.
 fn part(mut part: Value) -> Value {
     match part["type"].as_str() {
         Some("input_text" | "output_text" | "text") if part["text"].is_string() => {

@@ -23,13 +23,13 @@ use crate::fault::Fault;
 use crate::store::ClientStore;
 use toolgraft::wire::take_member;
 
-/// The shape of OpenAI's Responses.
+/// OpenAI's Responses API.
 pub(crate) struct Responses;
 
-/// Fields that `read` consumes.
+/// Fields of a Responses request that are converted, and therefore not forwarded under their own names.
 const READ: [&str; 5] = ["input", "instructions", "max_output_tokens", "reasoning", "stream_options"];
 
-/// Fields of the answer that the request does not decide.
+/// Fields of a Responses answer whose values do not come from the request's field of that name.
 const OF_THE_SERVER: [&str; 4] = ["background", "previous_response_id", "store", "reasoning"];
 
 /// The member of `include` by which a client asks for the probabilities of tokens.
@@ -88,7 +88,8 @@ impl Shape for Responses {
     }
 }
 
-/// Returns the fields of the request that the answer repeats.
+/// Returns the fields of a Responses answer that repeat the request's values, with defaults for those that the
+/// request lacks.
 fn head(body: &Map<String, Value>) -> Map<String, Value> {
     let reasoning = body.get("reasoning").unwrap_or(&Value::Null);
     let head = json!({
@@ -107,7 +108,7 @@ fn head(body: &Map<String, Value>) -> Map<String, Value> {
     head
 }
 
-/// Returns the tool choice, with the names of functions.
+/// Converts the tool choice of Responses to that of Chat Completions, with the full names of functions.
 fn choice_of(choice: Option<Value>) -> Result<Option<Value>, Fault> {
     let Some(choice) = choice else { return Ok(None) };
     match choice["type"].as_str() {
@@ -134,8 +135,7 @@ fn choice_of(choice: Option<Value>) -> Result<Option<Value>, Fault> {
     }
 }
 
-/// Returns the function that a choice of one tool names; `None` for a tool that runs at OpenAI's
-/// service.
+/// Returns the name of the function that a choice of one tool names; `None` for a tool that runs at OpenAI's service.
 fn named(choice: &Value) -> Option<String> {
     match choice["type"].as_str()? {
         "function" | "custom" => {
@@ -146,7 +146,7 @@ fn named(choice: &Value) -> Option<String> {
     }
 }
 
-/// Returns the `response_format` of Chat Completions for the field `text`.
+/// Returns the `response_format` of Chat Completions for the field `text` of Responses.
 fn format_of(text: Option<Value>) -> Result<Option<Value>, Fault> {
     let Some(format) = text.map(|mut text| take_member(&mut text, "format")).filter(|format| !format.is_null()) else {
         return Ok(None);

@@ -17,28 +17,29 @@ use crate::ids::new_id;
 use toolgraft::message::NativeCall;
 use toolgraft::wire::set_member;
 
-/// The argument that holds the text of a `custom` tool.
+/// Name of the argument that holds the text of a call of a `custom` tool.
 const INPUT: &str = "input";
 
-/// A tool with a type of its own that the client runs; its name is the type.
+/// A tool that OpenAI defines and the client runs; its name is its type.
 #[derive(Deserialize)]
 pub(super) struct Action {
-    /// The tool's type and name.
+    /// Type of the tool, which is also its name.
     pub(super) name: String,
-    /// The type of its calls' items.
+    /// Type of the items of Responses that hold the tool's calls.
     pub(super) item: String,
-    /// The field of a call's item that holds the arguments.
+    /// Name of the field of a call's item that holds the arguments.
     pub(super) field: String,
-    /// Key and value of a constant member: inside that field if the key is `type`, else in the
-    /// item.
+    /// Key and value of a constant member of a call's item: inside the field with the arguments if the key is `type`,
+    /// else in the item itself.
     fixed: Option<(String, String)>,
     description: String,
-    /// The schema of its parameters, used if the request has none.
+    /// JSON Schema of the tool's parameters, used if the request has none.
     parameters: Value,
 }
 
-/// Sources: platform.openai.com/docs/guides/tools-local-shell, tools-shell, tools-apply-patch and
-/// tools-tool-search; github.com/openai/codex, `ResponseItem`.
+/// The tools that OpenAI defines and the client runs, from `actions.json`. Sources:
+/// platform.openai.com/docs/guides/tools-local-shell, tools-shell, tools-apply-patch and tools-tool-search;
+/// github.com/openai/codex, `ResponseItem`.
 pub(super) static ACTIONS: LazyLock<Vec<Action>> =
     LazyLock::new(|| serde_json::from_str(include_str!("actions.json")).unwrap_or_default());
 
@@ -58,7 +59,7 @@ struct Member {
 }
 
 impl Member {
-    /// Adds the namespace to a call's item, if there is one.
+    /// Adds the tool's namespace to the item of a call, if it has one.
     fn within(&self, mut item: Value) -> Value {
         if let Some(namespace) = &self.namespace {
             set_member(&mut item, "namespace", namespace.as_str());
@@ -67,22 +68,22 @@ impl Member {
     }
 }
 
-/// The tools of a request.
+/// The tools of a Responses request, converted to functions of Chat Completions.
 #[derive(Default)]
 pub(super) struct Tools {
     /// Functions of Chat Completions; tools that run at OpenAI's service have only their type.
     pub(super) functions: Vec<Value>,
-    /// The place of each in the request.
+    /// Place of each function in the original request, such as `tools[0]`.
     pub(super) places: Vec<String>,
     pub(super) forms: Forms,
 }
 
-/// The form of each tool's calls, by the function's name. A function without a namespace has no
-/// entry.
+/// The form in which the client expects the calls of each tool, by the function's name. A function without a
+/// namespace has no entry.
 #[derive(Default)]
 pub(super) struct Forms(HashMap<String, Form>);
 
-/// Returns the function name for a tool of a namespace.
+/// Returns the name of the function for a tool: `NAMESPACE.NAME`, or the name alone without a namespace.
 pub(super) fn full_name(namespace: Option<&str>, name: &str) -> String {
     match namespace {
         Some(namespace) if !namespace.is_empty() => format!("{namespace}.{name}"),
@@ -90,19 +91,19 @@ pub(super) fn full_name(namespace: Option<&str>, name: &str) -> String {
     }
 }
 
-/// Returns the arguments of a call with one text.
+/// Returns the arguments of a call of a `custom` tool, which consist of one text.
 pub(super) fn input(text: &Value) -> Value {
     json!({ INPUT: text })
 }
 
 impl Tools {
-    /// Adds the request's list of tools.
+    /// Converts and adds the list of tools of a Responses request.
     pub(super) fn read(&mut self, tools: Value) -> Result<(), Fault> {
         let Value::Array(tools) = tools else { return Err(Fault::field("tools", "'tools' must be a list")) };
         tools.into_iter().enumerate().try_for_each(|(at, tool)| self.tool(&tool, None, &format!("tools[{at}]")))
     }
 
-    /// Adds tools that a search of the client found; those that are listed already are skipped.
+    /// Converts and adds tools that a search of the client found; those that are listed already are skipped.
     pub(super) fn found(&mut self, tools: &Value, place: &str) -> Result<(), Fault> {
         let mut found = Tools::default();
         for (at, tool) in tools.as_array().into_iter().flatten().enumerate() {
@@ -210,8 +211,8 @@ fn function_call(call_id: &Option<String>, name: &Value, arguments: &str, status
 }
 
 impl Forms {
-    /// Returns the name of the events with the text of a call, and the field of its item that has this text; `None`
-    /// for an item without a text.
+    /// Returns the name of the events with the text of a call, and the field of the call's item with this text;
+    /// `None` for a call whose item has no such text.
     pub(super) fn text_of(&self, name: &str) -> Option<(&'static str, &'static str)> {
         match self.0.get(name) {
             None | Some(Form::Function(_)) => Some(("function_call_arguments", "arguments")),
@@ -220,7 +221,7 @@ impl Forms {
         }
     }
 
-    /// Converts a call to the client's item.
+    /// Converts a call to an item of Responses, in the form in which the client expects calls of that tool.
     pub(super) fn item(&self, call: NativeCall, status: &str) -> Value {
         let NativeCall { id: call_id, name, arguments } = call;
         let object = || serde_json::from_str::<Map<String, Value>>(&arguments).unwrap_or_default();

@@ -14,26 +14,27 @@ use crate::store::ClientStore;
 use toolgraft::message::{FinishReason, NativeCall, Usage};
 use toolgraft::wire::set_member;
 
-/// Writes an answer as events.
+/// Writer of an answer in the format of OpenAI's Responses.
 pub(super) struct ResponseStream {
     id: String,
     created: u64,
     model: String,
     /// Fields of the request that the answer repeats.
     head: Map<String, Value>,
-    /// `true` if the client asks for a summary: reasoning is sent as one, else as the model's text.
+    /// `true` if the client requests a summary of the reasoning: reasoning is sent as a summary, else as the model's
+    /// text.
     summary: bool,
-    /// Number of events so far.
+    /// Number of events written so far.
     events: u64,
-    /// Closed items.
+    /// Items of the answer that are complete.
     output: Vec<Value>,
     open: Option<OpenItem>,
-    /// The forms of calls.
+    /// The form in which the client expects the calls of each tool.
     forms: Forms,
     kept: ClientStore,
 }
 
-/// The open item.
+/// The item of the answer that is being written.
 struct OpenItem {
     kind: Kind,
     id: String,
@@ -55,7 +56,7 @@ impl ResponseStream {
         ResponseStream { id, created, model, head, summary, events: 0, output, open, forms, kept }
     }
 
-    /// Returns the answer as an object.
+    /// Returns the answer as a `response` object with the complete items so far.
     fn response(&self, status: &str, usage: Value, more: Value) -> Value {
         let mut response = json!({
             "id": self.id, "object": "response", "created_at": self.created, "status": status, "model": self.model,
@@ -83,7 +84,7 @@ impl ResponseStream {
         self.event("response.in_progress", json!({"response": response}), to);
     }
 
-    /// Returns the position of the open item in the list.
+    /// Returns the index of the current item in the answer's `output`.
     fn index(&self) -> usize {
         self.output.len()
     }
@@ -100,7 +101,7 @@ impl ResponseStream {
         self.of_part(&format!("{}.delta", self.delta_of(kind).1), (kind, &id), ("delta", text.into()), to);
     }
 
-    /// Appends an event about an item's only part.
+    /// Appends an event about the only part of an item.
     fn of_part(&mut self, name: &str, (kind, id): (Kind, &str), (field, value): (&str, Value), to: &mut String) {
         let mut data = json!({"item_id": id, "output_index": self.index(), field: value});
         set_member(&mut data, self.delta_of(kind).0, 0);
@@ -111,7 +112,8 @@ impl ResponseStream {
         self.event(&format!("response.{name}"), data, to);
     }
 
-    /// Returns the field that numbers an item's parts, and the name of the events with its text.
+    /// Returns the name of the field that numbers the parts of an item of this kind, and the name of the events with
+    /// its text.
     fn delta_of(&self, kind: Kind) -> (&'static str, &'static str) {
         match kind {
             Kind::Message => ("content_index", "output_text"),
@@ -121,7 +123,7 @@ impl ResponseStream {
         }
     }
 
-    /// Returns the name of the events for an item's part.
+    /// Returns the name of the events about the parts of an item of this kind.
     fn part_of(&self, kind: Kind) -> &'static str {
         if kind == Kind::Reasoning && self.summary { "reasoning_summary_part" } else { "content_part" }
     }
@@ -160,7 +162,7 @@ impl ResponseStream {
         }
     }
 
-    /// Returns an item; `text` is `None` when it is opened.
+    /// Returns the JSON object of an item; `text` is `None` in the event that begins the item.
     fn item(&self, kind: Kind, id: &str, text: Option<&str>, status: &str) -> Value {
         let parts: Vec<Value> = text.iter().map(|text| self.part(kind, text)).collect();
         match kind {
@@ -199,7 +201,7 @@ impl ResponseStream {
         self.item_done(item, to);
     }
 
-    /// Closes the open item, and returns the answer's status and the answer as an object.
+    /// Completes the current item, and returns the answer's status and the answer as a `response` object.
     fn end(&mut self, finish: &Finish, to: &mut String) -> (&'static str, Value) {
         self.start(to);
         let (status, details) = status(&finish.reason);
