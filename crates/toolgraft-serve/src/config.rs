@@ -31,7 +31,7 @@ pub const DRAIN: Duration = Duration::from_secs(30);
 pub struct Config {
     pub(crate) access: AccessSettings,
     pub(crate) upstream: UpstreamSettings,
-    /// The settings apart from HTTP.
+    /// Settings that have nothing to do with HTTP, such as those of the models and the toolbox.
     pub(crate) settings: Settings,
     pub(crate) max_time: Option<Duration>,
     pub(crate) keep_alive: Duration,
@@ -113,7 +113,7 @@ impl Config {
         self
     }
 
-    /// Returns the budgets for all requests together.
+    /// Returns the budgets: limits on the resources that all requests of the server take together.
     pub fn budgets(&self) -> &Budgets {
         &self.access.budgets
     }
@@ -126,7 +126,7 @@ impl Config {
         self
     }
 
-    /// Sets the key that clients must send. It is never forwarded to the endpoint.
+    /// Sets the API key that clients must send. It is never forwarded to the endpoint.
     #[must_use]
     pub fn with_api_key(mut self, key: impl Into<String>) -> Self {
         self.access.client_key = Some(key.into());
@@ -134,7 +134,7 @@ impl Config {
         self.without_client_keys()
     }
 
-    /// Sets the key that the endpoint is sent, instead of a client's key.
+    /// Sets the API key for the endpoint, which is sent instead of a client's key.
     #[must_use]
     pub fn with_upstream_key(mut self, key: impl Into<String>) -> Self {
         self.upstream.key = Some(key.into());
@@ -168,14 +168,14 @@ setters! {
     with_model(model: impl Into<String>) sets settings.model = Some(model.into());
 
     /// Sets a function that returns the settings of the model with this name, as the endpoint has it; they take
-    /// precedence over those for all models. It is asked before each request, so that they can change while the server
-    /// runs, and must not take long.
+    /// precedence over those for all models. It is called for each request, so that the settings can change while the
+    /// server runs, and must not take long.
     with_model_settings(find: impl Fn(&str) -> Option<ModelSettings> + Send + Sync + 'static) sets settings.models = Some(Arc::new(find));
 
     /// Sets the profile of every model. Without it the profile is chosen by the model's name.
     with_profile(profile: &'static Profile) sets settings.profile = Some(profile);
 
-    /// Sets the call syntax that is taught, instead of the profile's.
+    /// Sets the dialect (call syntax) that the prompt teaches, instead of the profile's.
     with_dialect(dialect: Dialect) sets settings.dialect = Some(dialect);
 
     /// Sets how much the prompt says apart from the tools. The default suits the model's size,
@@ -202,8 +202,8 @@ setters! {
     /// without it where it accepts none. Answers are checked here in any case.
     with_constrain(constrain: Constrain) sets settings.constrain = constrain;
 
-    /// Sets how the choice between a call and a plain answer is made; default [`Way::Auto`]. If the
-    /// endpoint lacks what a way needs, this is remembered and the choice is left to the model
+    /// Sets the strategy that decides between a call and a plain answer; default [`Way::Auto`]. If the endpoint lacks
+    /// what a strategy needs, this is remembered and the choice is left to the model
     /// ([`Served::way`](super::Served::way)).
     with_way(way: Way) sets settings.way = way;
 
@@ -220,7 +220,7 @@ setters! {
     /// configured, such as one that was found by its port.
     without_client_keys() sets upstream.hands_on_key = false;
 
-    /// Sets the certificates that the endpoint is verified with, in addition to the system's.
+    /// Sets the TLS certificates that the endpoint is verified with, in addition to the system's.
     with_trust(trust: Trust) sets upstream.trust = trust;
 
     /// Sets a proxy for an endpoint whose URL begins with `https`; `except` lists hosts that are
@@ -281,10 +281,12 @@ setters! {
     /// and pixels.
     with_budgets(budgets: Budgets) sets access.budgets = budgets;
 
-    /// Sets the longest silence of a client while it sends a request. Default [`READ_TIMEOUT`](crate::READ_TIMEOUT).
+    /// Sets the longest time for which a client may send nothing before its request is complete. Default
+    /// [`READ_TIMEOUT`](crate::READ_TIMEOUT).
     with_read_timeout(limit: Duration) sets access.read_timeout = limit;
 
-    /// Sets the longest silence of the endpoint. Default [`IDLE_TIMEOUT`](toolgraft::model::IDLE_TIMEOUT).
+    /// Sets the longest time for which the endpoint may send nothing; after that its answer has failed. Default
+    /// [`IDLE_TIMEOUT`](toolgraft::model::IDLE_TIMEOUT).
     with_idle_timeout(limit: Duration) sets upstream.idle_timeout = limit;
 
     /// Sets the time between two comments in a silent stream. If the endpoint is silent for that
@@ -301,7 +303,7 @@ setters! {
     /// allows otherwise. Without it the client gets the vendor's own error.
     with_search(name: impl Into<String>) sets search = Some(name.into());
 
-    /// Records the last requests in this inspector. Without it no text of a request is kept.
+    /// Records the last requests in this inspector. Without it no text of a request is stored.
     with_inspector(inspector: Inspector) sets inspector = Some(inspector);
 
     /// Sets a function that is called with every finished request, except those for `/health`,

@@ -22,14 +22,14 @@ use toolgraft_protocol::{Fault, GOOGLE_KEY};
 /// Host names of the loopback.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// A configured name that accepts every `Host`: for a server that listens on all addresses, where
-/// the key keeps strangers out.
+/// Value of a configured host name with which every `Host` is accepted: for a server that listens on all addresses,
+/// where the key keeps strangers out.
 pub(crate) const ANY_HOST: &str = "*";
 
-/// Longest time that a body may take, however steadily it arrives.
+/// Longest time in which the body of a request must arrive, however steadily it does.
 const MAX_BODY_TIME: Duration = Duration::from_secs(300);
 
-/// Refuses a request that names another host, or that comes from a page of another site.
+/// Refuses a request whose host is none of the server's names, or whose `Origin` is that of another site's page.
 pub(crate) fn check_names(headers: &HeaderMap, uri: &Uri, settings: &AccessSettings) -> Result<(), Fault> {
     // With two `Host` headers a proxy may read one and this server the other (RFC 9112, 3.2).
     if headers.get_all(header::HOST).iter().count() > 1 {
@@ -96,7 +96,7 @@ fn is_named(name: &str, settings: &AccessSettings) -> bool {
     names.any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Refuses a request without the configured key, or with a wrong one.
+/// Refuses a request without the configured API key, or with a wrong one.
 pub(crate) fn check_key(headers: &HeaderMap, settings: &AccessSettings) -> Result<(), Fault> {
     let Some(key) = &settings.client_key else { return Ok(()) };
     match client_key(headers) {
@@ -110,8 +110,8 @@ pub(crate) fn check_key(headers: &HeaderMap, settings: &AccessSettings) -> Resul
     }
 }
 
-/// Moves a key from the URL's query, where Google's interface allows it, into its header, so that
-/// the key is in no URL that might be logged.
+/// Moves an API key from the URL's query, where Google's interface allows it, into its header, so that the key is in
+/// no URL that might be logged.
 pub(crate) fn take_key(request: &mut Request) {
     let mut parts = request.uri().clone().into_parts();
     let Some(query) = parts.path_and_query.as_ref().and_then(|all| all.query()) else { return };
@@ -138,8 +138,8 @@ fn is_key(pair: &str) -> bool {
     pair.split('=').next() == Some("key")
 }
 
-/// Refuses a body that is not `application/json`: a page of another site can send `text/plain`
-/// without the browser asking first.
+/// Refuses a request whose content type is not `application/json`: a page of another site can send `text/plain`
+/// without a preflight request.
 pub(crate) fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
     let kind = headers.get(header::CONTENT_TYPE).map(text).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -155,8 +155,8 @@ pub(crate) fn is_of_a_page(headers: &HeaderMap) -> bool {
     headers.contains_key(header::ORIGIN) || headers.contains_key("sec-fetch-site")
 }
 
-/// Reads the body. Fails if it exceeds its size limit, the budget for all bodies or a time limit,
-/// or if its encoding is not supported.
+/// Reads the body of a request. Fails if it exceeds its size limit, the budget for all bodies or a time limit, or if
+/// its encoding is not supported.
 pub(crate) async fn body(parts: &Parts, body: Body, settings: &AccessSettings) -> Result<Bytes, Fault> {
     let headers = &parts.headers;
     let too_large = || {

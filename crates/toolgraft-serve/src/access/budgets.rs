@@ -17,7 +17,7 @@ macro_rules! budgets {
         }
 
         impl Budgets {
-            /// Returns each budget with its unit, in the order of the table.
+            /// Returns each budget of the server with its unit, in the order of the table.
             pub(crate) fn rows(&self) -> Vec<(&Budget, &'static str)> {
                 vec![$((&self.$name, $unit),)+]
             }

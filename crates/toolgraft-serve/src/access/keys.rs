@@ -3,10 +3,11 @@
 use axum::http::HeaderMap;
 use toolgraft_protocol::GOOGLE_KEY;
 
-/// The header in which clients of Azure's interface send theirs.
+/// HTTP header in which clients of Azure's API send their API key.
 const AZURE_KEY: &str = "api-key";
 
-/// Returns the key that a client sends, from any of the four headers.
+/// Returns the API key that a client sends: a bearer token, or one of the headers `x-api-key`, `x-goog-api-key` and
+/// `api-key`.
 pub(crate) fn client_key(headers: &HeaderMap) -> Option<String> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let bearer = text("authorization").and_then(|value| {

@@ -6,20 +6,20 @@ use axum::response::{IntoResponse, Response};
 
 use super::settings::AccessSettings;
 
-/// A configured origin that accepts every origin.
+/// Value of a configured origin with which pages of every origin are accepted.
 const ANY: &str = "*";
 
 /// Seconds for which a browser may reuse the answer to a preflight request.
 const MAX_AGE: &str = "600";
 
-/// Request and response header of a page that reaches into a private network
+/// Request and response header of the preflight of a page that reaches into a private network
 /// (wicg.github.io/private-network-access).
 const PRIVATE_NETWORK: [HeaderName; 2] = [
     HeaderName::from_static("access-control-request-private-network"),
     HeaderName::from_static("access-control-allow-private-network"),
 ];
 
-/// Returns the request's origin if its pages may send requests.
+/// Returns the origin of the request's page if pages of that origin may send requests.
 pub(crate) fn allowed(headers: &HeaderMap, settings: &AccessSettings) -> Option<HeaderValue> {
     let origin = headers.get(header::ORIGIN)?;
     let is_listed = |listed: &String| listed == ANY || origin.to_str().is_ok_and(|o| o.eq_ignore_ascii_case(listed));
@@ -45,7 +45,7 @@ pub(crate) fn preflight(method: &Method, headers: &HeaderMap) -> Option<Response
     Some(response)
 }
 
-/// Adds the headers by which a page of this origin may read the answer.
+/// Adds the CORS headers with which a browser lets a page of this origin read the answer.
 pub(crate) fn readable(mut response: Response, origin: HeaderValue) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);

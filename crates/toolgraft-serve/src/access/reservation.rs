@@ -12,22 +12,22 @@ use super::settings::AccessSettings;
 use toolgraft::budget::Permit;
 use toolgraft_protocol::Fault;
 
-/// A request's reservations in the budgets, kept until its answer is over. Clones share them.
+/// The reservations of a request in the server's budgets, held until its answer is over. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Reservation(Arc<Parts>);
 
 struct Parts {
-    /// The request's place in `max_requests`.
+    /// Reservation of one request in the budget `max_requests`.
     _request: Permit,
-    /// The bytes of its body in `max_body_bytes`.
+    /// Reservation of the bytes of the request's body in the budget `max_body_bytes`.
     body: Mutex<Permit>,
 }
 
 impl Reservation {
-    /// Reserves a place for a request.
+    /// Reserves one request in the budget `max_requests`, without bytes for its body.
     ///
     /// # Errors
-    /// Fails if there are too many requests.
+    /// Fails if as many requests as the budget allows are being answered.
     pub(crate) fn new(headers: &HeaderMap, settings: &AccessSettings) -> Result<Self, Fault> {
         // With a configured key all clients send the same one, so they cannot be told apart.
         let client = settings.client_key.is_none().then(|| client_key(headers).unwrap_or_default());
@@ -36,10 +36,10 @@ impl Reservation {
         Ok(Reservation(Arc::new(Parts { _request: request, body })))
     }
 
-    /// Reserves these bytes of the body, in addition to those that came before.
+    /// Reserves this number of bytes for the body of the request, in addition to those reserved before.
     ///
     /// # Errors
-    /// Fails if the budget is exhausted.
+    /// Fails if the budget for bodies is exhausted.
     pub(crate) fn grow(&self, bytes: usize) -> Result<(), Fault> {
         Ok(self.0.body.lock().unwrap_or_else(PoisonError::into_inner).grow(bytes)?)
     }

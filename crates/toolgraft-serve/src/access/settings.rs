@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use super::budgets::Budgets;
 
-/// Default for the largest body of a request, in bytes.
+/// Default maximum size of a request's body, in bytes.
 pub const MAX_BODY: usize = 32 << 20;
 
-/// Default for the longest silence of a client while it sends a request's head or body.
+/// Default of the longest time for which a client may send nothing before the head and body of its request are
+/// complete.
 pub const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The part of the configuration that concerns clients.

@@ -38,7 +38,7 @@ pub const INSPECTED_BYTES: usize = 64 << 20;
 /// Maximum number of characters of a question in the list.
 const TITLE: usize = 80;
 
-/// The last requests of a server. Clones share them.
+/// Recordings of the last requests of a server, in memory. Clones share them.
 ///
 /// ```
 /// use toolgraft_serve::{Config, Inspector};
@@ -59,18 +59,18 @@ pub struct Inspector {
     secrets: Secrets,
 }
 
-/// A recorded request, without its recording.
+/// The facts about a recorded request, without the recording itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Inspected {
-    /// Number of the request, from 1.
+    /// Number of the request on this server, counted from 1.
     pub id: u64,
     /// Time at which the request arrived.
     pub began: SystemTime,
-    /// The interface, by the name of its route in `/metrics`: `chat_completions`, `messages`,
+    /// Client API of the request, by the name of its route in `/metrics`: `chat_completions`, `messages`,
     /// `responses`, `generate_content`, `ollama_chat` or `ollama_generate`.
     pub interface: &'static str,
-    /// The model by its name at the endpoint; empty if the request was refused before it was known.
+    /// Name of the model at the endpoint; empty if the request was refused before it was known.
     pub model: String,
     /// The user's last message, cut to 80 characters.
     pub title: String,
@@ -81,17 +81,17 @@ pub struct Inspected {
     pub fault: Option<String>,
     /// Number of requests to the endpoint so far.
     pub rounds: u32,
-    /// Number of calls in the answer so far.
+    /// Number of calls in the answers of the model so far.
     pub calls: u32,
-    /// Number of rejected calls so far.
+    /// Number of calls of the model that were rejected so far.
     pub rejections: u32,
     /// Size and cost of the prompts of all rounds, once the request is over.
     pub prompt: PromptCost,
     /// Facts that are known about the endpoint and this model at the end of the request.
     pub taught: Taught,
-    /// Duration of the request; `None` while it goes on.
+    /// Duration of the request; `None` while it is being answered.
     pub took: Option<Duration>,
-    /// Bytes of the recording.
+    /// Size of the recording in bytes.
     pub bytes: usize,
     /// `true` if the recording was too long and its end is missing.
     pub is_cut: bool,
@@ -119,7 +119,7 @@ impl Default for Inspector {
 }
 
 impl Inspector {
-    /// Makes an inspector that keeps [`INSPECTED`] requests and [`INSPECTED_BYTES`] of recordings.
+    /// Makes an inspector that holds at most [`INSPECTED`] requests and [`INSPECTED_BYTES`] of recordings.
     pub fn new() -> Self {
         Inspector::with_limits(INSPECTED, INSPECTED_BYTES)
     }
@@ -132,26 +132,25 @@ impl Inspector {
         Inspector { kept: Arc::new(Mutex::new(kept)), secrets: Secrets::default() }
     }
 
-    /// Also removes these secrets from all texts, in addition to the keys of clients and endpoint.
+    /// Sets secrets that are removed from all recorded texts, in addition to the keys of clients and of the server.
     #[must_use]
     pub fn with_secrets(mut self, secrets: &Secrets) -> Self {
         self.secrets = self.secrets.and(secrets);
         self
     }
 
-    /// Returns the recorded requests, the newest first.
+    /// Returns the facts about all recorded requests, the newest first.
     pub fn list(&self) -> Vec<Inspected> {
         self.kept().entries.iter().rev().map(|entry| entry.about.clone()).collect()
     }
 
-    /// Returns the recorded request with this number.
+    /// Returns the facts about the recorded request with this number; `None` if it is not stored.
     pub fn find(&self, id: u64) -> Option<Inspected> {
         self.kept().entry(id).map(|entry| entry.about.clone())
     }
 
-    /// Returns the recording of a request so far, in the format that
-    /// [`transcript`](toolgraft::transcript) reads; empty while nothing went to the endpoint.
-    /// `None` if the request is not kept.
+    /// Returns the recording of a request so far, in the format that [`transcript`](toolgraft::transcript) reads;
+    /// empty while nothing was sent to the endpoint. `None` if the request is not stored.
     pub fn recording(&self, id: u64) -> Option<String> {
         self.kept().entry(id).map(|entry| String::from_utf8_lossy(&entry.text).into_owned())
     }
@@ -212,7 +211,8 @@ impl Requests {
         }
     }
 
-    /// Appends a line to a recording; `false` if there is no room for it.
+    /// Appends a line to the recording of a request; returns `false` if it exceeds the size limit or the request is
+    /// not stored.
     fn append(&mut self, id: u64, line: &[u8]) -> bool {
         let most = self.most_bytes;
         let Some(entry) = self.entry(id) else { return false };
@@ -247,7 +247,7 @@ fn kind(line: &[u8]) -> &[u8] {
     kind.split(|byte| *byte == b'"').next().unwrap_or_default()
 }
 
-/// The writer of a request's recorder.
+/// Writer through which the recorder of a request appends to the inspector.
 struct Sink {
     inspector: Inspector,
     id: u64,
@@ -267,7 +267,7 @@ impl io::Write for Sink {
     }
 }
 
-/// A request that is recorded while it is answered. It is over when the last clone is dropped.
+/// The recording of a request in progress. The request is over when the last clone is dropped.
 #[derive(Clone)]
 pub(crate) struct Watch(Arc<Watched>);
 
@@ -297,17 +297,17 @@ impl Watch {
         self.0.recorder.get_or_init(|| Recorder::with_secrets(sink(), session, self.0.secrets.clone())).clone()
     }
 
-    /// Records the end of the request: what the prompts took, and what is known about the endpoint.
+    /// Records the cost of the request's prompts, and the facts that are known about the endpoint at its end.
     pub(crate) fn over(&self, prompt: PromptCost, taught: Taught) {
         self.change(|about| (about.prompt, about.taught) = (prompt, taught));
     }
 
-    /// Records the status with which the answer begins.
+    /// Records the HTTP status of the answer.
     pub(crate) fn answered(&self, status: u16) {
         self.change(|about| about.status = Some(status));
     }
 
-    /// Records a fault that is the whole answer.
+    /// Records a fault that is the whole answer to the request.
     pub(crate) fn refused(&self, fault: &Fault) {
         self.answered(fault.status);
         // After a request to the endpoint the recording already holds the reason.
@@ -339,7 +339,7 @@ impl Drop for Watched {
     }
 }
 
-/// Converts the body of a request for the endpoint to the form in a recording.
+/// Converts the body of a request to the endpoint to the form that recordings have.
 pub(crate) fn request(body: &Map<String, Value>) -> Request {
     let messages = body.get("messages").and_then(Value::as_array);
     let most = ["max_completion_tokens", "max_tokens"].iter().find_map(|field| body.get(*field)?.as_u64());
@@ -355,7 +355,7 @@ pub(crate) fn request(body: &Map<String, Value>) -> Request {
     request
 }
 
-/// Converts a message; a part that is not text is represented by its type.
+/// Converts a message of Chat Completions for a recording; a part that is not text is represented by its type.
 fn message(message: &Value) -> Message {
     let role = match message["role"].as_str() {
         Some("assistant") => Role::Assistant,

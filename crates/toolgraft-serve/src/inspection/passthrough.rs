@@ -19,12 +19,13 @@ use toolgraft::model::{ModelError, ModelEvent};
 use toolgraft::transcript::{Recorder, Session};
 use toolgraft_protocol::Fault;
 
-/// Maximum bytes of a line, and of a completion that is not streamed.
+/// Maximum size, in bytes, of a line of a stream, or of a completion that is not streamed; longer ones are not
+/// recorded.
 const MAX_LINE: usize = 8 << 20;
 
 type Passed = Result<ModelEvent, ModelError>;
 
-/// The record of an answer that is passed through.
+/// Records an answer that is passed through, while it is sent.
 pub(crate) struct PassthroughRecord {
     watch: Watch,
     recorder: Recorder,
@@ -38,7 +39,7 @@ pub(crate) struct PassthroughRecord {
 }
 
 impl PassthroughRecord {
-    /// Starts the record of a request with this body, for a model with this profile.
+    /// Starts the record of the answer to a request with this body, for a model with this profile.
     pub(crate) fn new(watch: &Watch, body: &Map<String, Value>, model: &str, profile: &Profile) -> Self {
         let session = Session::default()
             .with_model(model.to_owned())
@@ -59,12 +60,12 @@ impl PassthroughRecord {
         }
     }
 
-    /// Records that there is no answer.
+    /// Records the fault because of which there is no answer.
     pub(crate) fn refused(&self, fault: &Fault) {
         self.recorder.notice("error", &fault.message);
     }
 
-    /// Returns the same answer, recorded while it is sent.
+    /// Returns the same answer, which is recorded while it is sent to the client.
     pub(crate) fn follow(mut self, response: Response) -> Response {
         self.watch.answered(response.status().as_u16());
         let kind = response.headers().get("content-type").map(|kind| kind.as_bytes().to_vec());
@@ -98,7 +99,7 @@ impl PassthroughRecord {
         }
     }
 
-    /// Reads a line of a stream, or the whole completion.
+    /// Decodes a line of a streamed answer, or a whole completion.
     fn read(&mut self, text: &[u8]) {
         let data = if self.is_stream { text.strip_prefix(b"data:").unwrap_or_default() } else { text };
         // `[DONE]` is not JSON.

@@ -10,18 +10,18 @@ use super::prompt_cost::PromptCost;
 use crate::access::budgets::Budgets;
 use toolgraft::budget::Budget;
 
-/// A function that returns one number of a budget.
+/// A function that returns one of the numbers of a budget, such as its usage.
 type Count = fn(&Budget) -> u64;
 
-/// Counters since the start of the server.
+/// Counters of requests, calls and prompts since the start of the server.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    /// Requests by route and first digit of the status.
+    /// Number of requests by route and first digit of the HTTP status.
     requests: Mutex<BTreeMap<(&'static str, u16), u64>>,
     rounds: AtomicU64,
     calls: AtomicU64,
     failed: AtomicU64,
-    /// Requests at which this program panicked.
+    /// Number of requests at which this program panicked.
     pub(crate) broken: AtomicU64,
     prompt_bytes: AtomicU64,
     repeated_bytes: AtomicU64,
@@ -37,8 +37,8 @@ impl Metrics {
         *self.requests.lock().unwrap_or_else(PoisonError::into_inner).entry((route, class)).or_default() += 1;
     }
 
-    /// Counts a finished answer that was made here: its rounds, its calls for the client, and its
-    /// prompt cost.
+    /// Counts a finished answer that was not passed through: its rounds, its calls for the client, its failure, and
+    /// its prompt cost.
     pub(crate) fn ended(&self, rounds: u32, calls: u64, failed: bool, prompt: PromptCost) {
         self.rounds.fetch_add(rounds.into(), Ordering::Relaxed);
         self.calls.fetch_add(calls, Ordering::Relaxed);
@@ -53,7 +53,7 @@ impl Metrics {
         }
     }
 
-    /// Returns the text of `/metrics`.
+    /// Returns the text of `/metrics`: all counters and budgets in Prometheus' format.
     pub(crate) fn page(&self, budgets: &Budgets) -> String {
         let mut page = String::new();
         let head = |page: &mut String, name: &str, kind: &str, help: &str| {

@@ -24,44 +24,44 @@ pub(crate) type Log = Arc<dyn Fn(Served) + Send + Sync>;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Served {
-    /// The route by its name in `/metrics`.
+    /// Route of the request, by its name in `/metrics`.
     pub route: &'static str,
-    /// The model by its name at the endpoint; empty if none was requested, or if the request was
-    /// refused before it was known.
+    /// Name of the model at the endpoint; empty if none was requested, or if the request was refused before it was
+    /// known.
     pub model: String,
     /// HTTP status of the answer; `None` if the client disconnected before.
     pub status: Option<u16>,
     /// Code of the error if the request failed; a stream may fail after the status 200.
     pub code: Option<&'static str>,
-    /// Number of requests to the endpoint.
+    /// Number of requests to the endpoint for the answer.
     pub rounds: u32,
-    /// Number of calls that the client was handed.
+    /// Number of calls that were sent to the client.
     pub calls: u64,
     /// Number of calls of the toolbox that ran on this server.
     pub own_calls: usize,
-    /// The way that was used to decide on a call, if one other than [`Way::Free`] is configured; it
-    /// may differ from the configured one if the endpoint lacks what that needs.
+    /// Strategy that decided between a call and a plain answer; `None` if only [`Way::Free`] is configured. It may
+    /// differ from the configured one if the endpoint lacks what that needs.
     pub way: Option<Way>,
-    /// The mode in which the last request offered the tools, natively or by prompt, if one other than
-    /// [`ToolsMode::Prompt`] is configured.
+    /// Mode in which the last request offered the tools, natively or by prompt; `None` if only [`ToolsMode::Prompt`]
+    /// is configured.
     pub tools_mode: Option<ToolsMode>,
-    /// Number of listed tools whose description was cut at the start, and of all tools.
+    /// Two counts: the listed tools whose description was cut at the start of the conversation, and all listed tools.
     pub cut_descriptions: (usize, usize),
-    /// Types of the client's tools that were left out because only its own service can run them,
-    /// separated by commas.
+    /// Types of the client's tools that were left out because only their vendor's service can run them, separated by
+    /// commas.
     pub left_out: String,
-    /// Names of the client's tools whose schemas were set aside because nothing can satisfy them;
-    /// includes `response_format`. The client wrote these names.
+    /// Names of the client's tools whose schemas were ignored because nothing can satisfy them; includes
+    /// `response_format` if the schema of the answer was ignored. The client wrote these names.
     pub set_aside: Vec<String>,
     /// Number of times in a row that the model repeated a passage, if it was stopped for that.
     pub repeats: Option<u32>,
     /// Size and cost of the prompts of all rounds, where they were made by this server.
     pub prompt: PromptCost,
-    /// Time from the request's arrival to the last byte of the answer.
+    /// Duration of the request, from its arrival to the last byte of the answer.
     pub took: Duration,
 }
 
-/// A request that will be logged. It is over when the last clone is dropped.
+/// Log entry of a request in progress. It is reported when its last clone is dropped.
 #[derive(Clone)]
 pub(crate) struct LogEntry(Arc<OpenEntry>);
 
@@ -82,24 +82,24 @@ impl LogEntry {
         self.0.about.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the model.
+    /// Sets the name of the requested model, without secrets and with at most 100 characters.
     pub(crate) fn asks(&self, model: &str, secrets: &Secrets) {
         self.about().model = secrets.hide(model).chars().take(MODEL).collect();
     }
 
-    /// Sets the number of cut descriptions and the names of schemas set aside.
+    /// Sets the counts of cut and of all tool descriptions, and the names of tools whose schemas are ignored.
     pub(crate) fn lists<'n>(&self, cut_descriptions: (usize, usize), set_aside: impl Iterator<Item = &'n str>) {
         let mut about = self.about();
         about.cut_descriptions = cut_descriptions;
         about.set_aside = set_aside.map(|name| name.chars().take(MODEL).collect()).collect();
     }
 
-    /// Sets the tools that are left out.
+    /// Sets the types of tools that are left out of the request, separated by commas.
     pub(crate) fn leaves_out(&self, types: &str) {
         types.clone_into(&mut self.about().left_out);
     }
 
-    /// Sets the status, and the error code of a refusal.
+    /// Sets the HTTP status of the answer, and the error code if the request was refused.
     pub(crate) fn answered(&self, status: u16, code: Option<&'static str>) {
         let mut about = self.about();
         about.status = Some(status);
@@ -107,12 +107,12 @@ impl LogEntry {
         about.code = if status >= 400 { code } else { about.code };
     }
 
-    /// Sets the code of the fault with which the answer ends.
+    /// Sets the error code of the fault with which the answer ends.
     pub(crate) fn failed(&self, fault: &Fault) {
         self.about().code = Some(fault.code.unwrap_or("failed"));
     }
 
-    /// Sets the cost and the progress of the answer.
+    /// Sets the number of rounds and calls of the answer, and the cost of its prompts.
     pub(crate) fn took(&self, progress: Progress, calls: u64, prompt: PromptCost) {
         let Progress { rounds, own_calls, way, tools_mode, repeats, .. } = progress;
         let mut about = self.about();
@@ -120,8 +120,7 @@ impl LogEntry {
         (about.way, about.tools_mode, about.repeats, about.prompt) = (way, tools_mode, repeats, prompt);
     }
 
-    /// Attaches the entry to an answer that is passed through: the request is over with its last
-    /// byte.
+    /// Attaches the log entry to an answer that is passed through: the request is over with the answer's last byte.
     pub(crate) fn follow(self, response: Response) -> Response {
         self.about().rounds = 1;
         response.map(|body| {

@@ -10,47 +10,49 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
-/// Bytes of a block, and with that the largest error of the result.
+/// Size in bytes of the blocks into which prompts are divided to find repeated ones; also the largest error of the
+/// result.
 const BLOCK: usize = 256;
 
-/// Maximum number of known blocks, enough for some hundred conversations of 100 kB. Half of them
-/// are dropped at a time, those that no recent request contained.
+/// Maximum number of blocks of prompts that are remembered, enough for some hundred conversations of 100 kB. Half of
+/// them are dropped at a time, those that no recent request contained.
 const KNOWN: usize = 1 << 16;
 
 /// Size and cost of the prompts of an answer's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PromptCost {
-    /// Bytes of all texts.
+    /// Bytes of the texts of all messages in the prompts.
     pub bytes: u64,
-    /// Bytes with which an earlier request to the same model began as well.
+    /// Bytes at the beginning of the prompts that repeat the beginning of an earlier request to the same model.
     pub repeated: u64,
-    /// Tokens as the endpoint counts them, or else by our own count.
+    /// Tokens of the prompts, as the endpoint counts them, or else estimated.
     pub tokens: u64,
-    /// Tokens that the endpoint had cached, if it reports them.
+    /// Tokens of the prompts that the endpoint had cached, if it reports them.
     pub cached_tokens: Option<u64>,
-    /// For a prompt that the endpoint silently cut: its tokens by our own count, and how many of
-    /// them the endpoint read. The tools are at the prompt's beginning, which is lost first.
+    /// Sizes in tokens of a prompt that the endpoint silently truncated: the estimated size that was sent, and the
+    /// size that the endpoint read. The tools are at the prompt's beginning, which is lost first.
     pub cut: Option<(u64, u64)>,
 }
 
 impl PromptCost {
-    /// Returns the repeated part of all bytes, in percent.
+    /// Returns the percentage of the prompts' bytes that repeat the beginning of an earlier request.
     pub fn repeated_percent(&self) -> u64 {
         (self.repeated * 100).checked_div(self.bytes).unwrap_or(0)
     }
 }
 
-/// The beginnings of requests that were sent to an endpoint.
+/// Hashes of the beginnings of requests that were sent to an endpoint, with which repetitions are measured.
 #[derive(Default)]
 pub(crate) struct PromptPrefixes {
     hasher: RandomState,
-    /// Blocks of recent requests, and those of the generation before.
+    /// Hashes of the blocks of recent requests, and of those of the generation before.
     known: Mutex<[HashSet<u64>; 2]>,
 }
 
 impl PromptPrefixes {
-    /// Adds a request; returns its bytes, and how many of them an earlier request began with.
+    /// Adds a request; returns its size in bytes, and how many bytes at its beginning repeat the beginning of an
+    /// earlier request to the model.
     pub(crate) fn take(&self, model: &str, messages: &[Value]) -> (u64, u64) {
         let mut hasher = self.hasher.build_hasher();
         hasher.write(model.as_bytes());

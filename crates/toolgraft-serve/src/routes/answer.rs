@@ -18,16 +18,16 @@ use crate::metrics::log::LogEntry;
 use toolgraft::message::Usage;
 use toolgraft_protocol::{Collected, Fault, Out, Progress, Shape, Writer, usage_text};
 
-/// The header with the number of requests to the endpoint that an answer took, as far as it is
-/// known when the answer begins.
+/// HTTP header with the number of requests to the endpoint that an answer took, as far as it is known when the answer
+/// begins.
 pub const ROUNDS_HEADER: &str = "x-toolgraft-rounds";
 
-/// The header with the summed usage of all rounds that were over when the answer began. The `usage`
-/// of the answer itself is that of the last round alone, since clients measure their context by it.
+/// HTTP header with the summed token usage of all rounds that were over when the answer began. The `usage` of the
+/// answer itself is that of the last round alone, since clients measure their context by it.
 pub const USAGE_HEADER: &str = "x-toolgraft-usage";
 
-/// The header with the types of tools that were left out of a request because only the client's own
-/// service can run them.
+/// HTTP header with the types of tools that were left out of a request because only their vendor's service can run
+/// them.
 pub const LEFT_OUT_HEADER: &str = "x-toolgraft-left-out";
 
 /// Size in bytes at which a piece of the stream is sent even if more output is ready.
@@ -42,7 +42,7 @@ const HAND_OVER: usize = 2;
 pub(crate) struct Running {
     shared: Arc<Shared>,
     driver: Box<Driver>,
-    /// The model by its name at the endpoint.
+    /// Name of the model at the endpoint.
     model: String,
     /// The inspector's entry for this request, if the server has an inspector.
     watch: Option<Watch>,
@@ -50,7 +50,7 @@ pub(crate) struct Running {
     line: Option<LogEntry>,
     calls: u64,
     failed: bool,
-    /// `true` once something was sent.
+    /// `true` once a piece of the answer was sent to the client.
     begun: bool,
 }
 
@@ -75,8 +75,8 @@ impl Running {
         next
     }
 
-    /// Returns the next output, or `None` if it does not come within `time`. `timer` is reset for
-    /// the measurement.
+    /// Returns the next output of the driver, or `None` if it does not come within `time`. `timer` is reset for the
+    /// measurement.
     async fn within(&mut self, time: Duration, timer: &mut Pin<Box<Sleep>>) -> Option<Option<Next>> {
         // For a time beyond the clock's range the timer stays far in the future, where `sleep` has
         // set it.
@@ -90,7 +90,7 @@ impl Running {
         }
     }
 
-    /// Returns the answer as one body.
+    /// Returns the answer as a response with one body, once it is complete.
     ///
     /// # Errors
     /// Fails if the answer failed.
@@ -107,7 +107,7 @@ impl Running {
         Ok(with_cost(response, self.driver.progress()))
     }
 
-    /// Returns the answer as a stream of events.
+    /// Returns the answer as a response that streams its events.
     ///
     /// # Errors
     /// Fails if the answer failed before anything of it was sent, within the first `keep_alive`
@@ -150,8 +150,8 @@ struct StreamPiece {
 }
 
 impl Running {
-    /// Returns the next piece: waits for one output and, once the stream has begun, appends those that are ready by
-    /// then.
+    /// Returns the next piece of the response stream: waits for one output of the driver and, once the stream has
+    /// begun, appends those that are ready by then.
     ///
     /// # Errors
     /// Fails if the answer failed before anything of it was sent.
@@ -195,7 +195,7 @@ impl Running {
         }
     }
 
-    /// Returns the last piece of a stream in which the program panicked.
+    /// Returns the last piece of a response stream during which the program panicked: the error for the client.
     fn broken(&mut self, fault: Fault, writer: &mut dyn Writer) -> StreamPiece {
         self.fails(&fault);
         let mut text = String::new();
@@ -203,7 +203,7 @@ impl Running {
         StreamPiece { text, is_last: true }
     }
 
-    /// Records the fault that the answer ends with.
+    /// Records the fault with which the answer ends, in metrics, inspector and log.
     fn fails(&mut self, fault: &Fault) {
         self.failed = true;
         self.watch.iter().for_each(|watch| watch.failed(fault));

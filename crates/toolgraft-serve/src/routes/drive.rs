@@ -23,22 +23,23 @@ use toolgraft::spans::{self, Span};
 use toolgraft::{Model, Outcome};
 use toolgraft_protocol::{Exchange, Fault, Out, Progress, Step};
 
-/// The next output of a driver.
+/// The next output of the driver of a request.
 pub(crate) enum Next {
-    /// A piece of the answer.
+    /// A piece of the answer for the client.
     Out(Out),
     /// A call of the toolbox begins. The stream must begin now, so that the client does not repeat
     /// the request.
     Busy,
 }
 
-/// Everything that runs for one request. Dropping it cancels the model's stream and the calls.
+/// Runs the exchange of one request with the endpoint and the toolbox. Dropping it cancels the model's stream and the
+/// calls.
 pub(crate) struct Driver {
-    /// `None` while another thread works on it (`away`).
+    /// The exchange of the request; `None` while another thread works on it (`away`).
     exchange: Option<Box<Exchange>>,
     away: Option<BoxFuture<'static, Result<Box<Exchange>, Fault>>>,
     shared: Arc<Shared>,
-    /// The last progress, for the time while the exchange is away.
+    /// The last known progress of the answer, for the time in which the exchange is on another thread.
     progress: Progress,
     headers: Vec<(String, String)>,
     /// Bytes of all requests of this answer, and how many of them repeat the beginning of an
@@ -70,19 +71,19 @@ impl Driver {
         }
     }
 
-    /// Returns the progress of the answer.
+    /// Returns the progress of the answer: its rounds, calls and token usage so far.
     pub(crate) fn progress(&self) -> Progress {
         self.exchange.as_deref().map_or(self.progress, Exchange::progress)
     }
 
-    /// Returns what the prompts of all finished rounds took.
+    /// Returns the size of the prompts sent so far, and their tokens in all finished rounds.
     pub(crate) fn prompt_cost(&self) -> PromptCost {
         let (Progress { usage, cut_prompt, .. }, (bytes, repeated)) = (self.progress(), self.sent);
         PromptCost { bytes, repeated, tokens: usage.prompt_tokens, cached_tokens: usage.cached_tokens, cut: cut_prompt }
     }
 
-    /// Returns the next output; `None` at the end. The future may be dropped and the method called
-    /// again.
+    /// Returns the next output for the client; `None` at the end of the answer. The future may be dropped and the
+    /// method called again.
     pub(crate) async fn next(&mut self) -> Option<Next> {
         let span = self.span.clone();
         self.advance().instrument(span).await
@@ -161,7 +162,7 @@ impl Driver {
         }
     }
 
-    /// Has another thread process an event of the model.
+    /// Processes an event of the model on another thread; the future returns the exchange.
     fn hand_over(
         &self,
         mut exchange: Box<Exchange>,
@@ -178,7 +179,7 @@ impl Driver {
     }
 }
 
-/// Records the end of an answer in its span.
+/// Records the end of an answer, with its rounds and usage or its error, in its tracing span.
 fn trace(span: &Span, exchange: &Exchange, out: &Out) {
     match out {
         Out::Finish(finish) => spans::turn_ended(span, finish.rounds, Some(finish.total)),
@@ -193,7 +194,8 @@ fn trace(span: &Span, exchange: &Exchange, out: &Out) {
     }
 }
 
-/// Sends a request to the model and returns the stream of its answer.
+/// Sends a request to the model and returns the stream of its answer; if that is not possible, ends the exchange with
+/// a fault and returns `None`.
 fn send(
     exchange: &mut Exchange,
     body: Map<String, Value>,

@@ -65,13 +65,14 @@ pub fn router(config: Config) -> Result<Router, ClientError> {
     Ok(shared_router(Shared::new(config)?))
 }
 
-/// Returns the router. The routes are in a router of their own, since a layer changes a path too late for the router
-/// that it belongs to.
+/// Returns the router of a server. The routes are in a router of their own, since a layer changes a path too late for
+/// the router that it belongs to.
 pub(crate) fn shared_router(shared: Arc<Shared>) -> Router {
     Router::new().fallback_service(routes(shared)).layer(middleware::map_request(without_extra_slashes))
 }
 
-/// Removes doubled slashes and one at the end, which clients write after a base URL that ends in one.
+/// Removes doubled slashes and one at the end from a request's path: clients write them after a base URL that ends in
+/// a slash.
 async fn without_extra_slashes(mut request: Request) -> Request {
     let path = request.uri().path();
     if path.len() > 1 && (path.ends_with('/') || path.contains("//")) {
@@ -146,10 +147,11 @@ impl IntoResponse for Refused {
     }
 }
 
-/// The answer of a route.
+/// The response of a route, or the fault with which it refuses the request.
 type Answer = Result<Response, Refused>;
 
-/// Runs the checks that every route needs, and counts and logs the request. Writes the fault of a refused request.
+/// Checks the host and the origin of a request, then runs its route; counts and logs the request. Writes the fault of
+/// a refused request into its response.
 async fn at_the_door(State(shared): State<Arc<Shared>>, mut request: Request, inner: Inner) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     if path.starts_with("/v1beta/") || path.starts_with("/v1/models/") {
@@ -191,7 +193,7 @@ fn is_asked(path: &str) -> bool {
     !matches!(path, "/health" | "/ready" | "/metrics" | "/" | "/page.css" | "/page.js")
 }
 
-/// Returns the request's log line, with the model set, if the server has a log.
+/// Returns the log entry of a request, with the model set; `None` if the server has no log.
 fn line_of(parts: &Parts, shared: &Shared, model: &str) -> Option<LogEntry> {
     let line = parts.extensions.get::<LogEntry>()?;
     let key = client_key(&parts.headers);
@@ -211,7 +213,7 @@ async fn with_key(State(shared): State<Arc<Shared>>, request: Request, inner: In
     Ok(inner.run(request).await)
 }
 
-/// Returns the router for a connection beyond the budget: it refuses every request.
+/// Returns the router for a connection beyond the budget, which refuses every request with this fault.
 pub(crate) fn refusing_router(fault: Fault) -> Router {
     Router::new().fallback(move |request: Request| async move {
         let mut refused = ([(header::CONNECTION, "close")], ()).into_response();
@@ -245,12 +247,12 @@ fn route(path: &str) -> &'static str {
     }
 }
 
-/// Returns the shape in which the client of a request reads errors and lists of models.
+/// Returns the API format in which the client of a request reads errors and lists of models.
 fn shape_of(method: &Method, path: &str, headers: &HeaderMap) -> &'static dyn Shape {
     protocol::shape_of(method == Method::POST, path, |name| headers.contains_key(name))
 }
 
-/// Writes a fault in this shape into its response.
+/// Makes a response the error response for a fault, in the format of this client API.
 fn refuse(response: &mut Response, shape: &dyn Shape, fault: &Fault) {
     *response.status_mut() = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     *response.body_mut() = shape.error(fault).to_string().into();
@@ -276,13 +278,13 @@ async fn ready(State(shared): State<Arc<Shared>>) -> Response {
     }
 }
 
-/// The query parameter of Codex's request for a list of models. Codex expects a member `models`
-/// with everything that it knows of a model, and rejects the whole list without it
-/// (github.com/openai/codex, `ModelsResponse`).
+/// Query parameter by which Codex's request for a list of models is recognized. Codex expects a member `models` with
+/// everything that it knows of a model, and rejects the whole list without it (github.com/openai/codex,
+/// `ModelsResponse`).
 const CODEX_LIST: &str = "client_version=";
 
-/// Lists the endpoint's models; with a toolbox each a second time, under the name that has its
-/// tools. Clients of Anthropic's and Google's interfaces get their own form.
+/// Answers with the endpoint's list of models; with a toolbox each has a second entry, under the name that offers its
+/// tools. Clients of Anthropic's and Google's APIs get the list in their own form.
 async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Answer {
     let (headers, query) = (request.headers(), request.uri().query().unwrap_or_default());
     let shape = shape_of(request.method(), request.uri().path(), headers);
@@ -304,7 +306,7 @@ async fn models(State(shared): State<Arc<Shared>>, request: Request) -> Answer {
     Ok(whole(status, &list))
 }
 
-/// Returns one of the endpoint's models in its client's form: OpenAI's, Anthropic's or Google's.
+/// Answers with one of the endpoint's models in its client's form: OpenAI's, Anthropic's or Google's.
 async fn model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request) -> Answer {
     // A path below the models that asks for an answer.
     if matches!(route(request.uri().path()), "generate_content" | "count_tokens") {
@@ -315,7 +317,8 @@ async fn model(State(shared): State<Arc<Shared>>, Path(name): Path<String>, requ
     Ok(whole(StatusCode::OK, &shape.model(&text_of(&model["id"])).unwrap_or(model)))
 }
 
-/// Finds a model of the endpoint by its name.
+/// Returns the model with this name from the endpoint's list; a model that the configuration sets answers under every
+/// name. Fails with 404 if there is none.
 fn found(shared: &Shared, name: &str, models: &[Value]) -> Result<Value, Fault> {
     let named = |wanted: &str| models.iter().find(|model| model["id"] == wanted).cloned();
     let found = named(name).or_else(|| {
@@ -332,7 +335,7 @@ fn found(shared: &Shared, name: &str, models: &[Value]) -> Result<Value, Fault> 
     })
 }
 
-/// Answers the requests of Ollama's interface other than chat and generate.
+/// Answers the requests of Ollama's API other than `/api/chat` and `/api/generate`.
 async fn ollama_told(State(shared): State<Arc<Shared>>, request: Request) -> Answer {
     Ok(whole(StatusCode::OK, &ollama::told(&shared, request).await?))
 }
@@ -341,7 +344,7 @@ fn whole(status: StatusCode, body: &Value) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
 
-/// Passes a request through to the endpoint; only the model's name is replaced if one is
+/// Sends a request to this path of the endpoint, and returns its answer; only the model's name is replaced if one is
 /// configured.
 async fn pass(State(shared): State<Arc<Shared>>, request: Request, path: &'static str) -> Answer {
     let (parts, body) = request.into_parts();
@@ -381,8 +384,8 @@ async fn gemini(State(shared): State<Arc<Shared>>, Path(target): Path<String>, r
     }
 }
 
-/// Answers a request in its client's shape: by an exchange, by passing it through, or by a search
-/// in place of the vendor's. `beside` are fields of the body that the path has.
+/// Answers a request in the format of its client's API: by an exchange, by passing it through, or by a search in
+/// place of the vendor's. `beside` are further fields of the body, from the path.
 async fn answered(shared: Arc<Shared>, beside: Map<String, Value>, request: Request) -> Answer {
     let (parts, body) = request.into_parts();
     let shape = shape_of(&parts.method, parts.uri.path(), &parts.headers);
@@ -467,14 +470,14 @@ async fn hosted_answer(shared: &Shared, shape: &dyn Shape, hosted: &Hosted) -> R
     Ok((StatusCode::OK, [(header::CONTENT_TYPE, kind)], body).into_response())
 }
 
-/// Adds the header that names the tools left out.
+/// Adds the header with the types of the tools that were left out to an answer, if there are any.
 fn name_left_out(answer: &mut Response, left_out: &str) {
     if let Some(named) = HeaderValue::from_str(left_out).ok().filter(|named| !named.is_empty()) {
         answer.headers_mut().insert(HeaderName::from_static(LEFT_OUT_HEADER), named);
     }
 }
 
-/// Starts recording a request if the server has an inspector.
+/// Starts recording a request; `None` if the server has no inspector.
 fn watch(shared: &Shared, route: &'static str, headers: &HeaderMap) -> Option<Watch> {
     let inspector = shared.config.inspector.as_ref()?;
     let key = client_key(headers);
@@ -498,7 +501,8 @@ async fn counted(shared: Arc<Shared>, beside: Map<String, Value>, request: Reque
     Ok(whole(StatusCode::OK, &shape.count(driver.progress().prompt_tokens)))
 }
 
-/// Reads a body into a request, with the places of its tools and the writer for its answer.
+/// Parses the body of a request, with the places of its tools and the writer for its answer; a large body is parsed
+/// on a separate thread.
 async fn read(
     shared: &Arc<Shared>,
     shape: &'static dyn Shape,

@@ -48,8 +48,8 @@ pub(crate) async fn keep_open(
     Ok((StatusCode::OK, headers, body).into_response())
 }
 
-/// Returns what follows the comments in the stream: the endpoint's stream, its completion as one
-/// chunk, or an error.
+/// Returns the text that follows the comments in the stream: the endpoint's stream, its completion as one chunk, or
+/// an error.
 async fn rest(shape: &dyn Shape, answer: Result<Response, Fault>) -> BoxStream<'static, Result<Bytes, axum::Error>> {
     let (event, end) = match answer {
         Ok(answer) if is_stream(&answer) => return answer.into_body().into_data_stream().boxed(),
@@ -63,16 +63,17 @@ async fn rest(shape: &dyn Shape, answer: Result<Response, Fault>) -> BoxStream<'
     stream::once(async move { Ok(Bytes::from(text)) }).boxed()
 }
 
-/// Any successful content type except JSON counts, since endpoints label their streams differently.
+/// Returns `true` if an answer counts as a stream: it is successful and its content type is not JSON, since endpoints
+/// label their streams differently.
 fn is_stream(answer: &Response) -> bool {
     let kind = answer.headers().get(header::CONTENT_TYPE);
     answer.status().is_success() && kind.is_none_or(|kind| !kind.as_bytes().starts_with(b"application/json"))
 }
 
-/// Reads an answer that is not a stream, which must be a completion.
+/// Reads an answer of the endpoint that is not a stream, which must be a completion.
 ///
 /// # Errors
-/// The error is the endpoint's error object, or a fault that says what is wrong with its answer.
+/// Fails with the endpoint's error object, or with a fault that says what is wrong with its answer.
 async fn whole(answer: Response) -> Result<Map<String, Value>, Result<Value, Fault>> {
     let status = answer.status();
     let failed = |what: String| {
@@ -92,7 +93,7 @@ async fn whole(answer: Response) -> Result<Map<String, Value>, Result<Value, Fau
     }
 }
 
-/// Converts a completion to the only chunk of a stream, with each message as the delta.
+/// Converts a completion to the only chunk of a stream: each choice's message becomes its delta.
 fn as_chunk(mut completion: Map<String, Value>) -> Map<String, Value> {
     completion.insert("object".to_owned(), "chat.completion.chunk".into());
     let choices = completion.get_mut("choices").and_then(Value::as_array_mut);

@@ -23,11 +23,11 @@ use toolgraft::budget::Permit;
 use toolgraft::model::ClientError;
 use toolgraft_protocol::Fault;
 
-/// Number of connections beyond the budget that get an answer with the reason; further ones are
-/// closed without one.
+/// Number of connections beyond the budget that are answered with an error at the same time; further ones are closed
+/// without an answer.
 const REFUSED_AT_ONCE: usize = 64;
 
-/// Time within which such a connection has to send its request.
+/// Time within which a connection beyond the budget has to send its request.
 const REFUSED_FOR: Duration = Duration::from_secs(1);
 
 /// A reason for which a server cannot start.
@@ -38,15 +38,15 @@ pub enum ServeError {
     /// could use the endpoint.
     #[error("{listen} is reachable from other machines, so clients must show an API key")]
     KeyMissing {
-        /// The address.
+        /// Address on which the server was to listen, `HOST:PORT`.
         listen: String,
     },
     /// The address cannot be listened on.
     #[error("cannot listen on {listen}: {source}")]
     Bind {
-        /// The address.
+        /// Address on which the server was to listen, `HOST:PORT`.
         listen: String,
-        /// The system's error.
+        /// Error of the operating system.
         source: Cause,
     },
     /// The endpoint's URL or key cannot be used.
@@ -54,7 +54,7 @@ pub enum ServeError {
     Client(#[from] ClientError),
 }
 
-/// A server that listens.
+/// A server that is bound to an address.
 pub struct Server {
     listener: TcpListener,
     shared: Arc<Shared>,
@@ -62,8 +62,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on `listen`, in the form `HOST:PORT`; port 0 takes any free one. Requests may name
-    /// this host.
+    /// Binds a server to `listen`, in the form `HOST:PORT`; port 0 selects any free one. Requests may name this host.
     ///
     /// # Errors
     /// Fails for an address beyond the loopback without a key for clients, and if the address
@@ -151,7 +150,7 @@ async fn connection(
     }
 }
 
-/// Waits until the server shuts down.
+/// Waits until the server begins to shut down.
 async fn wait(draining: &mut watch::Receiver<bool>) {
     // The only error is a dropped sender, with which the server has ended.
     let _ = draining.wait_for(|draining| *draining).await;

@@ -8,7 +8,7 @@ use toolgraft_protocol::{Fault, is_doubled};
 const BELOW_V1: [&str; 7] =
     ["/chat/completions", "/messages", "/responses", "/completions", "/embeddings", "/models", "/v1beta/openai"];
 
-/// Returns the fault of a request for a path that does not exist.
+/// Returns the fault (HTTP 404) of a request for a path that does not exist.
 pub(crate) fn fault(path: &str, headers: &HeaderMap) -> Fault {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     Fault::door(404, "not_found", missing(path, host))

@@ -14,14 +14,14 @@ use crate::access::admission;
 use toolgraft::wire::{set_member, take_member};
 use toolgraft_protocol::{Fault, OLLAMA_PATHS, parse, utc, without_tools};
 
-/// The version of Ollama that this interface follows. Clients compare it with their minimum, such
-/// as 0.6.4 (VS Code), and accept only numbers.
+/// Version of Ollama that the server reports. Clients compare it with their minimum, such as 0.6.4 (VS Code), and
+/// accept only numbers.
 const VERSION: &str = "0.40.12";
 
-/// Paths that manage models, which is left to the endpoint.
+/// Paths of Ollama's API that manage models; they are refused, since the endpoint manages its models itself.
 const ELSEWHERE: [&str; 6] = ["pull", "push", "create", "copy", "delete", "blobs"];
 
-/// Answers a request to a path of Ollama's interface.
+/// Returns the answer to a request of Ollama's API other than `/api/chat` and `/api/generate`.
 ///
 /// # Errors
 /// Fails if the path is unknown or not supported here, or if the endpoint does not have the
@@ -81,7 +81,7 @@ async fn tags(shared: &Shared, headers: &HeaderMap) -> Result<Value, Fault> {
     Ok(json!({"models": models.iter().filter_map(entry).collect::<Vec<_>>()}))
 }
 
-/// Returns a stand-in for the digest of a model's file, of which clients show the beginning.
+/// Returns a hash of the model's name in place of the digest of its file, of which clients show the beginning.
 fn stand_in(name: &str) -> String {
     format!("{:064x}", BuildHasherDefault::<DefaultHasher>::default().hash_one(name))
 }
@@ -92,8 +92,8 @@ fn details(shared: &Shared, name: &str, size: &str) -> Value {
         "quantization_level": ""})
 }
 
-/// Returns the description of a model: its capabilities through this server, and its actual context
-/// size.
+/// Returns the description of a model in the form of `/api/show`: its capabilities through this server, and its
+/// actual context size.
 async fn show(shared: &Shared, headers: &HeaderMap, body: &Map<String, Value>) -> Result<Value, Fault> {
     let text = |field: &str| body.get(field).and_then(Value::as_str).filter(|name| !name.is_empty());
     // Older clients use `name`.
@@ -147,7 +147,8 @@ async fn show(shared: &Shared, headers: &HeaderMap, body: &Map<String, Value>) -
     Ok(show)
 }
 
-/// Returns the embeddings of texts; in the older form that of one text.
+/// Returns the embeddings of texts in the form of `/api/embed`, or that of one text in the form of the older
+/// `/api/embeddings`.
 async fn vectors(
     shared: &Shared,
     headers: &HeaderMap,

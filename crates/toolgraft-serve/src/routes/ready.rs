@@ -9,19 +9,19 @@ use tokio::sync::Mutex;
 use crate::upstream::endpoint::Upstream;
 use toolgraft::spans::Span;
 
-/// Time within which the endpoint has to answer.
+/// Time within which the endpoint has to answer a readiness check.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Time for which a result is reused, so that frequent checks do not load the endpoint.
+/// Time for which the result of a readiness check is reused, so that frequent checks do not load the endpoint.
 const HOLDS: Duration = Duration::from_secs(1);
 
-/// The last result, with its time.
+/// The last result of a readiness check, with its time.
 #[derive(Default)]
 pub(crate) struct Ready(Mutex<Option<(Instant, bool)>>);
 
 impl Ready {
-    /// Returns `true` if the endpoint answers. Of concurrent callers one asks it, and the others
-    /// use that result.
+    /// Returns `true` if the endpoint answers. Of concurrent callers one sends the request, and the others use its
+    /// result.
     pub(crate) async fn is_ready(&self, upstream: &Upstream) -> bool {
         let mut last = self.0.lock().await;
         if let Some((at, ready)) = *last

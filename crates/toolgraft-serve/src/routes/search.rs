@@ -11,30 +11,30 @@ use toolgraft::outcome::Status;
 use toolgraft::route::{Invocation, Toolbox};
 use toolgraft_protocol::{Hosted, Link, Results, new_id};
 
-/// Names of the parameter that takes the query; the first one that a tool has is used.
+/// Names of a search tool's parameter for the query; the first one that a tool has is used.
 const QUERY: [&str; 4] = ["query", "q", "search_query", "search"];
 
-/// Prefix that Claude Code puts before the query.
+/// Prefix that Claude Code puts before the query of a web search.
 const CLAUDE_CODE: &str = "Perform a web search for the query: ";
 
-/// Maximum number of links in a result.
+/// Maximum number of links in the results of a search.
 const MAX_LINKS: usize = 20;
 
-/// A tool that searches.
+/// A tool of the toolbox with which the server runs web searches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchTool {
-    /// The name of its server.
+    /// Name of the MCP server that has the tool.
     pub server: String,
     /// The name of the tool.
     pub tool: String,
-    /// The parameter that takes the query.
+    /// Name of the tool's parameter for the query.
     pub parameter: String,
 }
 
 impl SearchTool {
-    /// Returns the tool with this name, `SERVER` or `SERVER.TOOL`; for a server, its first tool
-    /// that takes a query as text. `None` if there is none.
+    /// Returns the search tool with this name, `SERVER` or `SERVER.TOOL`; for a server, its first tool that takes a
+    /// query. `None` if there is none.
     #[must_use]
     pub fn find(catalog: &Catalog, name: &str) -> Option<SearchTool> {
         catalog.tools().find_map(|tool| {
@@ -50,10 +50,10 @@ impl SearchTool {
     }
 }
 
-/// Runs the search for a request.
+/// Runs the web search for a request that only a search of the vendor's service could answer.
 ///
 /// # Errors
-/// Fails with a text for the client if there is no such tool now, or if it failed.
+/// Fails with a message for the client if the toolbox has no such tool now, or if the search failed.
 pub(crate) async fn search(toolbox: Arc<dyn Toolbox>, name: &str, hosted: &Hosted) -> Result<Results, String> {
     let Some(tool) = SearchTool::find(&toolbox.catalog(), name) else {
         return Err(format!("the search failed: {name} has no tool now that takes a query"));
@@ -75,7 +75,7 @@ pub(crate) async fn search(toolbox: Arc<dyn Toolbox>, name: &str, hosted: &Hoste
     }
 }
 
-/// Collects the pages that a JSON result names.
+/// Collects the pages that a JSON result of a search names.
 fn in_json(value: &Value, links: &mut Vec<Link>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| in_json(item, links)),
@@ -90,14 +90,14 @@ fn in_json(value: &Value, links: &mut Vec<Link>) {
     }
 }
 
-/// Adds a page unless it is known or there are enough.
+/// Adds a page to the links, unless its URL is among them or there are enough.
 fn push(links: &mut Vec<Link>, title: &str, url: &str) {
     if links.len() < MAX_LINKS && links.iter().all(|link| link.url != url) {
         links.push(Link { title: title.to_owned(), url: url.to_owned() });
     }
 }
 
-/// Returns the pages that a text names, each once, with the text before it as its title.
+/// Returns the pages whose URLs are in a text, each once, with the text before the URL as its title.
 fn links(text: &str) -> Vec<Link> {
     let mut links: Vec<Link> = Vec::new();
     let mut title = "";

@@ -68,7 +68,7 @@ impl Shared {
         }))
     }
 
-    /// Adds the facts about its model to a request.
+    /// Queries the endpoint for the facts about a request's model that the request depends on, and adds them to it.
     pub(crate) async fn known(&self, mut request: ChatRequest) -> ChatRequest {
         // Asked only if the name leaves the prompt's style open. An endpoint may serve a single model under any name.
         let served = match AskSettings::depends_on_size(&self.config.settings, &request.model) {
@@ -99,25 +99,26 @@ impl Shared {
         request
     }
 
-    /// Awaits the work and catches a panic.
+    /// Awaits a future and catches its panic.
     ///
     /// # Errors
-    /// Fails if the work panicked, which is counted.
+    /// Fails with HTTP 500 if the future panicked; the panic is counted.
     pub(crate) async fn caught<T>(&self, work: impl Future<Output = T>) -> Result<T, Fault> {
         AssertUnwindSafe(work).catch_unwind().await.map_err(|_| self.broken())
     }
 
-    /// Counts a panic, and returns the fault for its request.
+    /// Counts a panic, and returns the fault for the request in which it happened.
     fn broken(&self) -> Fault {
         self.metrics.broken.fetch_add(1, Ordering::Relaxed);
         let message = "the server failed at this request because of a bug in it; its stderr says where";
         Fault::internal(message).with_code("internal_error")
     }
 
-    /// Runs the job, a large one on a thread of its own, once one is free.
+    /// Runs a job: a small one on the current thread, a large one on a separate thread once the budget of workers
+    /// allows it.
     ///
     /// # Errors
-    /// Fails if the job panicked, which is counted.
+    /// Fails with HTTP 500 if a large job panicked; the panic is counted.
     pub(crate) async fn apart<T: Send + 'static>(
         &self,
         is_large: bool,
@@ -135,7 +136,8 @@ impl Shared {
         done.await.map_err(|_| self.broken())
     }
 
-    /// Returns what is known about a model at the endpoint.
+    /// Returns the facts that are known about the endpoint and this model: version, missing features and the fault of
+    /// native calls.
     pub(crate) fn taught(&self, model: &str) -> Taught {
         let (client, ways, name) = (&self.upstream.model, self.cache.ways(), Some(model.to_owned()));
         let mut without = client.with_model(model).does_without();
@@ -143,7 +145,8 @@ impl Shared {
         Taught { version: client.known_version(model), without, native: ways.native_fault(&name) }
     }
 
-    /// Returns the endpoint's list of models; with a toolbox each model has a second entry.
+    /// Returns the endpoint's list of models with its HTTP status; with a toolbox each model has a second entry,
+    /// named with the suffix `+tools`.
     pub(crate) async fn listed(&self, headers: &HeaderMap) -> Result<(StatusCode, Value), Fault> {
         let (status, mut list) =
             self.upstream.json(Method::GET, "models", headers, Bytes::new(), "list of models").await?;
@@ -161,10 +164,10 @@ impl Shared {
         Ok((status, list))
     }
 
-    /// Returns the models of that list.
+    /// Returns the models of the endpoint's list, with second entries for the toolbox.
     ///
     /// # Errors
-    /// Fails if the endpoint has no list.
+    /// Fails if the endpoint does not list its models.
     pub(crate) async fn models(&self, headers: &HeaderMap) -> Result<Vec<Value>, Fault> {
         let (status, mut list) = self.listed(headers).await?;
         if !status.is_success() {

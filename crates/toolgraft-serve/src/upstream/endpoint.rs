@@ -34,12 +34,12 @@ const MAX_IDLE: usize = 64;
 /// Maximum bytes of an answer that is read whole, such as a list of models or embeddings.
 pub(crate) const MAX_ANSWER: usize = 32 << 20;
 
-/// The endpoint.
+/// The endpoint: a client of its models, and an HTTP client for requests that are passed through.
 pub(crate) struct Upstream {
     pub(crate) model: OpenAi,
     http: reqwest::Client,
     key: Option<HeaderValue>,
-    /// Secrets that no client may see, whatever the endpoint sends.
+    /// The server's own keys, which are removed from everything that the endpoint sends to a client.
     pub(crate) secrets: Secrets,
     /// `true` if a client's key is forwarded to the endpoint.
     hands_on_key: bool,
@@ -89,7 +89,8 @@ impl Upstream {
         self.headers(from).into_iter().filter(|(name, _)| name.starts_with("trace")).collect()
     }
 
-    /// Returns the headers of a client's request to forward, with its key if no other key is sent.
+    /// Returns the headers of a client's request that are forwarded to the endpoint, with the client's key unless the
+    /// server withholds it.
     pub(crate) fn headers(&self, from: &HeaderMap) -> Vec<(String, String)> {
         let text = |name: &str| from.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let mut headers: Vec<_> =
@@ -102,7 +103,7 @@ impl Upstream {
         headers
     }
 
-    /// Passes a request through and returns the endpoint's answer, within this span.
+    /// Sends a request to the endpoint unchanged and returns the endpoint's answer; both are traced in this span.
     pub(crate) async fn pass(
         &self,
         method: Method,

@@ -11,12 +11,12 @@ use toolgraft::model::{NativeFault, NativeTrials};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Learned {
-    /// The model by its name at the endpoint.
+    /// Name of the model at the endpoint.
     pub model: String,
     /// The endpoint's version as it reports it. Nothing is stored for an endpoint without a
     /// version, since a newer one may work.
     pub version: String,
-    /// The way in which native calls fail; `None` if they were tried and work.
+    /// The way in which the model's native calls fail; `None` if they were tried and work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<NativeFault>,
 }
@@ -27,8 +27,8 @@ impl Learned {
         Learned { model: model.into(), version: version.into(), fault }
     }
 
-    /// Returns the result for this model and version; `Some(None)` means that native calls work. A
-    /// fault found after a successful trial takes precedence.
+    /// Returns the result of the trials of this model's native calls at an endpoint of this version: `None` if there
+    /// was no trial, `Some(None)` if the calls work. A fault found after a successful trial takes precedence.
     pub fn found<'l>(
         learned: impl IntoIterator<Item = &'l Learned>,
         model: &str,
@@ -43,22 +43,24 @@ impl Learned {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Taught {
-    /// The endpoint's version, if it was asked and reports one.
+    /// Version of the endpoint, if it was queried and reports one.
     pub version: Option<String>,
     /// Features that requests omit since they were refused or have no effect: `system_role`,
     /// `stream_options`, `logprobs`, `probabilities`, `structure`.
     pub without: Vec<&'static str>,
-    /// The way in which native calls fail, for which tools are offered by prompt.
+    /// The way in which the model's native calls fail, so that tools are offered by prompt; `None` if no fault is
+    /// known.
     pub native: Option<NativeFault>,
 }
 
-/// A function that is called with each learned fact.
+/// A function that is called with each fact that is learned about the endpoint.
 pub(crate) type Learning = Arc<dyn Fn(Learned) + Send + Sync>;
 
-/// Results of trials, from earlier runs and this one.
+/// Results of trials of native calls, from earlier runs of the program and this one.
 pub(crate) struct TrialResults {
     learned: Mutex<Vec<Learned>>,
-    /// Stores a result, so that a trial is worth its cost.
+    /// Function that stores a result for the next run; without it no trials are made, since each start would repeat
+    /// them.
     pub(crate) tell: Option<Learning>,
 }
 

@@ -13,12 +13,12 @@ use toolgraft::secrets::{Hider, Secrets};
 
 type Item = Result<ModelEvent, ModelError>;
 
-/// Removes secrets from the events of an answer. The end of a text waits for the next piece while it may be the
+/// Removes secrets from the events of an answer. The end of a text is held back until the next piece if it may be the
 /// beginning of a secret.
 struct RedactedEvents {
     secrets: Secrets,
     text: Hider<DeltaKind>,
-    /// The channel of the last piece.
+    /// Channel of the last piece of text: the content or the reasoning.
     channel: Option<DeltaKind>,
 }
 
@@ -30,7 +30,8 @@ pub(crate) fn events(answer: BoxStream<'static, Item>, secrets: Secrets) -> BoxS
 }
 
 impl RedactedEvents {
-    /// Returns the events that are certain after this one; `None` is the end.
+    /// Processes an event, or `None` at the end of the stream; returns the events that can be sent now, without
+    /// secrets.
     fn take(&mut self, item: Option<Item>) -> Vec<Item> {
         let item = match item {
             Some(Ok(ModelEvent::Delta(delta))) => return self.delta(&delta),
@@ -61,7 +62,7 @@ impl RedactedEvents {
         items
     }
 
-    /// Returns the waiting text.
+    /// Returns the text that was held back as a possible beginning of a secret.
     fn rest(&mut self) -> impl Iterator<Item = Item> + use<> {
         self.text.rest().into_iter().filter_map(piece)
     }
@@ -72,7 +73,7 @@ fn piece((kind, text): (DeltaKind, Vec<u8>)) -> Option<Item> {
     (!text.is_empty()).then_some(Ok(ModelEvent::Delta(Delta::new(kind, text))))
 }
 
-/// Returns a header for the client; `None` if it holds a secret.
+/// Returns the value of a header for the client; `None` if it contains a secret.
 pub(crate) fn header(value: &HeaderValue, secrets: &Secrets) -> Option<HeaderValue> {
     let text = String::from_utf8_lossy(value.as_bytes());
     matches!(secrets.hide(&text), std::borrow::Cow::Borrowed(_)).then(|| value.clone())

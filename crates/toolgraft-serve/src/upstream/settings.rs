@@ -11,8 +11,8 @@ use toolgraft::model::IDLE_TIMEOUT;
 pub(crate) struct UpstreamSettings {
     pub(crate) base_url: String,
     pub(crate) key: Option<String>,
-    /// `true` if a client's key is forwarded: with a key of this server's own, or one for the endpoint, the client's
-    /// is not the endpoint's.
+    /// `true` if clients' keys are forwarded to the endpoint. They are not if the server has a key that clients must
+    /// send, or a key for the endpoint.
     pub(crate) hands_on_key: bool,
     pub(crate) trust: Trust,
     pub(crate) https_proxy: Option<(String, String)>,

@@ -5,7 +5,7 @@
 use axum::http::{HeaderName, header};
 use axum::response::{IntoResponse, Response};
 
-/// Allows the page's own script and style only, and requests to this server only.
+/// Content security policy of the server's page: allows only its own script and style, and requests to this server.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
