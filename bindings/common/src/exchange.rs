@@ -9,7 +9,8 @@ use toolgraft_protocol::{Adapter, Embedded, Refusal, Settings};
 use crate::history::{NO_TEXT, status};
 use crate::{Mistake, settings};
 
-/// Settings of a prompt that each request contains itself, or that serve does not use.
+/// Names of prompt settings that are refused, since each request contains them itself, or `toolgraft serve` does not
+/// use them.
 const OF_THE_REQUEST: [&str; 4] = ["system", "tool_choice", "max_calls", "description_chars"];
 
 /// Creates a server without HTTP. The settings are those of [`options`](crate::options) that no request has itself,
@@ -17,7 +18,7 @@ const OF_THE_REQUEST: [&str; 4] = ["system", "tool_choice", "max_calls", "descri
 ///
 /// # Errors
 ///
-/// A setting does not exist, or has a value that is not allowed.
+/// Fails if a setting does not exist, or has a value that is not allowed.
 pub fn embedded(mut settings: Map<String, Value>) -> Result<Embedded, Mistake> {
     if let Some(name) = OF_THE_REQUEST.iter().find(|name| settings.contains_key(**name)) {
         return Err(Mistake::Type(format!("the setting `{name}` is not one here: the request decides")));
@@ -41,8 +42,8 @@ pub fn embedded(mut settings: Map<String, Value>) -> Result<Embedded, Mistake> {
     Embedded::new(asked).map_err(|error| Mistake::Setting(error.to_string()))
 }
 
-/// Begins a turn: the exchange for a request to Chat Completions, whose messages must not even have the mistakes that a
-/// server accepts.
+/// Begins a turn: returns the exchange for a request to Chat Completions, whose messages must not even have the
+/// mistakes that a server accepts.
 ///
 /// # Errors
 ///

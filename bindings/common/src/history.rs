@@ -12,10 +12,10 @@ use toolgraft::{Call, Catalog, Conversation, Dialect, Outcome};
 
 use crate::Mistake;
 
-/// The name of a file that has none.
+/// Name of an attached file for which the client sends none.
 const UNNAMED: &str = "file";
 
-/// The message about a content that is neither text nor a list of parts.
+/// Error message for a content that is neither text nor a list of parts.
 pub(crate) const NO_TEXT: &str = "the content is not text";
 
 /// Returns the joined system texts of a client's messages, and the rest as a conversation. Calls
@@ -64,8 +64,8 @@ impl HistoryReader<'_> {
         }
     }
 
-    /// Appends a message of the model with its calls and their results. A result without a call is
-    /// kept as the result of a call whose text is empty.
+    /// Appends a message of the model to the conversation, with its calls and their results. A result without a call
+    /// becomes the result of a call whose text is empty.
     fn assistant(&mut self, content: String, entry: PastMessage) -> Result<(), String> {
         let PastMessage { calls, orphans, .. } = entry;
         let mut said = Assistant::default();
@@ -96,13 +96,13 @@ impl HistoryReader<'_> {
     }
 }
 
-/// Reads a result. Chat Completions has no field for the status of a call; a client that knows it
-/// adds `status`.
+/// Reads the outcome of a call from a message with its result. Chat Completions has no field for the status of a
+/// call; a client that knows it adds `status`.
 fn outcome(result: &Value, text: String) -> Result<Outcome, String> {
     Ok(Outcome::new(status(result)?, text))
 }
 
-/// Returns the status that a result states.
+/// Returns the status that a message with a result states in `status`, by default success; fails if it is unknown.
 pub(crate) fn status(result: &Value) -> Result<Status, String> {
     match result.get("status") {
         None | Some(Value::Null) => Ok(Status::Result),
@@ -110,13 +110,13 @@ pub(crate) fn status(result: &Value) -> Result<Status, String> {
     }
 }
 
-/// Returns a content's text. An image in it is an error.
+/// Returns the text of a message's content; fails if it has an image.
 fn text(content: Value) -> Result<String, String> {
     let said = said(content)?;
     if said.images.is_empty() { Ok(said.text) } else { Err("only a user message can have images".to_owned()) }
 }
 
-/// Reads a content: its text, embedded text files, and embedded images.
+/// Reads a message's content: its text, embedded text files, and embedded images.
 fn said(mut content: Value) -> Result<User, String> {
     make_legible(&mut content);
     let mut said = User::default();

@@ -18,7 +18,7 @@ pub use reader::MessageParser;
 pub use settings::{ParserSettings, load_dialect, model, options};
 pub use tools::{ToolSet, checked, tool, tools};
 
-/// A mistake of the caller, by kind. Each binding has an exception for each.
+/// A mistake of the calling program, by kind. Each binding has an exception for each kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mistake {
     /// A setting does not exist, or has a value of the wrong type.

@@ -20,16 +20,16 @@ fn prompt(options: Options) -> Result<Prompt, Mistake> {
     Prompt::new(options).map_err(Mistake::prompt)
 }
 
-/// Renders the system text that teaches a syntax of calls and lists the tools.
+/// Renders the system text of the prompt, which teaches a syntax of calls and lists the tools.
 ///
 /// # Errors
 ///
-/// The options contradict each other or the tools.
+/// Fails if the options contradict each other or the tools.
 pub fn render(known: &ToolSet, options: Options) -> Result<String, Mistake> {
     prompt(options)?.system(&known.catalog).map_err(Mistake::prompt)
 }
 
-/// A call and its result, in JSON.
+/// A call and its result, as they are parsed from JSON.
 #[derive(Deserialize)]
 struct AnsweredCall {
     call: Call,
@@ -39,7 +39,7 @@ struct AnsweredCall {
     structured: Option<Value>,
 }
 
-/// A call with its identifier and its result.
+/// A call with its identifier and its outcome.
 struct CallReply {
     id: String,
     call: Call,
@@ -68,7 +68,7 @@ impl CallReply {
 ///
 /// # Errors
 ///
-/// A result cannot be read, or the options contradict each other.
+/// Fails if a result cannot be read, or if the options contradict each other.
 pub fn results(known: &ToolSet, told: Vec<Value>, request: Option<&str>, options: Options) -> Result<String, Mistake> {
     let prompt = prompt(options)?;
     let (mut answered, mut rejected) = (Vec::new(), Vec::<Rejected>::new());

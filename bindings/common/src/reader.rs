@@ -13,11 +13,11 @@ use crate::{Mistake, ParserSettings, ToolSet};
 
 const OVER: &str = "the message is finished: call `reset` before the next one";
 
-/// A parser of one message that can check its calls and collect it.
+/// A parser of one message, which can also check the message's calls and collect the message.
 #[derive(Debug)]
 pub struct MessageParser {
     parser: Parser,
-    /// Checks calls, if that is wanted.
+    /// Validator of the message's calls; `None` if they are not checked.
     validator: Option<Arc<Validator>>,
     collects: bool,
     keeps_not_calls: bool,
@@ -97,7 +97,7 @@ impl MessageParser {
         }
     }
 
-    /// Returns the message after its end, and forgets it: a second call returns an empty one.
+    /// Returns the message after its end, and clears it: a second call returns an empty one.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl MessageParser {
         Ok(check(self.validator.as_deref(), std::mem::take(&mut self.collected)))
     }
 
-    /// Returns texts that looked like calls but are none, if these are kept.
+    /// Returns the texts of the message that looked like calls but are none; empty unless the settings collect them.
     pub fn not_calls(&self) -> &[NotACall] {
         self.parser.not_calls()
     }
@@ -145,7 +145,7 @@ impl MessageParser {
         check(whole.validator.as_deref(), whole.collected)
     }
 
-    /// Returns `self` if its message is not finished.
+    /// Returns `self` if its message is not finished; else fails.
     fn open(&mut self) -> Result<&mut Self, Mistake> {
         if self.is_over { Err(Mistake::State(OVER.to_owned())) } else { Ok(self) }
     }

@@ -12,30 +12,30 @@ use toolgraft::prompt::Options;
 
 use crate::{Mistake, word};
 
-/// The settings of a parser, and which parts of a message are kept.
+/// The settings of a parser, and the parts of a message that are collected.
 #[derive(Debug, Clone)]
 pub struct ParserSettings {
-    /// The parser's settings.
+    /// Configuration of the parser.
     pub config: Config,
     /// `true` if arguments are checked against the tools' schemas.
     pub validate: bool,
-    /// `true` if the message is collected.
+    /// `true` if the parsed message is collected, so that it can be returned as a whole.
     pub collect: bool,
-    /// `true` if texts that looked like calls but are none are kept.
+    /// `true` if texts that looked like calls but are none are collected.
     pub not_calls: bool,
 }
 
-/// Converts a setting's value to its type.
+/// Converts the JSON value of a setting to the setting's type.
 pub(crate) fn typed<T: DeserializeOwned>(name: &str, value: &Value) -> Result<T, Mistake> {
     serde_json::from_value(value.clone()).map_err(|error| Mistake::Type(format!("the setting `{name}`: {error}")))
 }
 
-/// Parses a setting that is one of several words.
+/// Parses a setting whose value is one of several words.
 fn named<T: FromStr<Err: Display>>(name: &str, value: &Value) -> Result<T, Mistake> {
     word(&typed::<String>(name, value)?)
 }
 
-/// Parses one dialect, a list of them, or `auto`.
+/// Parses a setting with dialects: one name, a list of names, or `auto`.
 fn dialects(name: &str, value: &Value) -> Result<DialectSet, Mistake> {
     if value.is_string() {
         return named(name, value);
@@ -58,7 +58,7 @@ fn unknown(name: &str) -> Mistake {
     Mistake::Type(format!("unknown setting: `{name}`"))
 }
 
-/// Returns the model's name if a setting has it.
+/// Returns the model's name from the setting `model`; `None` if it is not set.
 ///
 /// # Errors
 ///
@@ -68,11 +68,12 @@ pub fn model(settings: &Map<String, Value>) -> Result<Option<String>, Mistake> {
 }
 
 impl ParserSettings {
-    /// Reads the settings of a parser. The other settings override those of the model's profile.
+    /// Reads the settings of a parser by their names. They override those of the profile that the setting `model`
+    /// selects.
     ///
     /// # Errors
     ///
-    /// A setting does not exist, or has a value that is not allowed.
+    /// Fails if a setting does not exist, or has a value that is not allowed.
     pub fn new(settings: &Map<String, Value>) -> Result<Self, Mistake> {
         let mut reading = ParserSettings { config: Config::default(), validate: true, collect: true, not_calls: false };
         let config = &mut reading.config;
@@ -106,11 +107,12 @@ impl ParserSettings {
     }
 }
 
-/// Reads the settings of a prompt. The other settings override those of the model's profile.
+/// Reads the settings of a prompt by their names. They override those of the profile that the setting `model`
+/// selects.
 ///
 /// # Errors
 ///
-/// A setting does not exist, or has a value that is not allowed.
+/// Fails if a setting does not exist, or has a value that is not allowed.
 pub fn options(settings: &Map<String, Value>) -> Result<Options, Mistake> {
     let mut options = match model(settings)? {
         None => Options::default(),

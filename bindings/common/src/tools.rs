@@ -91,14 +91,14 @@ impl ToolSet {
         ToolSet { validator: Arc::new(Validator::new(Arc::clone(&catalog))), catalog }
     }
 
-    /// Returns the catalog for a parser; `None` if there are no tools, since an empty catalog would
-    /// mean that every name is unknown.
+    /// Returns the catalog of the tools for a parser; `None` if there are no tools, since an empty catalog would mean
+    /// that every name is unknown.
     pub fn for_parser(&self) -> Option<Arc<Catalog>> {
         (!self.catalog.is_empty()).then(|| Arc::clone(&self.catalog))
     }
 }
 
-/// Finishes a message, and checks its calls if there is a validator.
+/// Returns the collected message, with its calls checked if there is a validator.
 pub(crate) fn check(validator: Option<&Validator>, collected: Collector) -> Assembled {
     let mut assembled = collected.finish();
     if let Some(validator) = validator {

@@ -6,10 +6,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use toolgraft_bindings::Mistake;
 
-/// A result whose error has the name of its class in its `code`.
+/// A result whose error is thrown in JavaScript; its `code` is the name of the error's class.
 pub(crate) type Result<T> = std::result::Result<T, napi::Error<String>>;
 
-/// Returns the error for a mistake.
+/// Converts a mistake of the caller to a JavaScript error.
 pub(crate) fn thrown(mistake: Mistake) -> napi::Error<String> {
     let class = match &mistake {
         Mistake::Type(_) | Mistake::Setting(_) => "SettingError",
@@ -48,7 +48,7 @@ impl Settings {
         Ok(Settings { names, map })
     }
 
-    /// Returns the error for a mistake in the settings, with the names that the caller used.
+    /// Converts a mistake in the settings to a JavaScript error, with the names that the caller used.
     pub(crate) fn thrown(&self, mistake: Mistake) -> napi::Error<String> {
         let renamed = |mut words: String| {
             for (snake, name) in &self.names {
@@ -63,8 +63,8 @@ impl Settings {
     }
 }
 
-/// Converts `callBytes` to `call_bytes`. A name with an underscore is not a JavaScript name, and
-/// becomes one that no setting has.
+/// Converts a JavaScript name such as `callBytes` to `call_bytes`. A name with an underscore is not a JavaScript
+/// name, and becomes one that no setting has.
 fn snake(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 2);
     for letter in name.chars() {

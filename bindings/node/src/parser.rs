@@ -11,8 +11,8 @@ use toolgraft_bindings::{MessageParser, ParserSettings};
 use crate::error::{Result, Settings, thrown, written};
 use crate::tools::Catalog;
 
-/// Events for the other half: a number if there is none (0) or a single one whose text is the whole
-/// chunk, otherwise a JSON array.
+/// The events of a chunk for the JavaScript half: a number if there is none (0) or a single one whose text is the
+/// whole chunk, otherwise a JSON array.
 ///
 /// The number is four times the offset of the byte after the event, plus its [`Kind`]. The event
 /// begins at the end of the previous one, and belongs to the call that began last.
@@ -113,7 +113,7 @@ fn message(message: Assembled) -> Result<String> {
     }))
 }
 
-/// The kind of an event that is determined by its range of bytes.
+/// Kind of an event that can be sent as a number, since its range of bytes determines it.
 #[derive(Clone, Copy)]
 enum Kind {
     Text = 1,
@@ -121,7 +121,7 @@ enum Kind {
     ArgsDelta = 3,
 }
 
-/// The events of one chunk.
+/// The events of one chunk, before they are sent to JavaScript.
 struct Events<'c> {
     chunk: &'c str,
     /// The first event, as long as it is the only one and its text is the whole chunk.
@@ -154,13 +154,13 @@ impl<'c> Events<'c> {
         self.events.push(event.into_owned());
     }
 
-    /// Returns `true` if a text is the chunk itself, by its address, without a comparison.
+    /// Returns `true` if a text is the whole chunk, judged by its address, without a comparison of the bytes.
     fn is_whole(&self, text: &str) -> bool {
         // At the end of a message the chunk is empty, and so may be the text of an event.
         std::ptr::eq(text, self.chunk) && !text.is_empty()
     }
 
-    /// Moves the first event to the others.
+    /// Moves the first event, if it was set apart as the only one, to the list of events.
     fn unfold(&mut self) {
         let text = self.chunk;
         self.events.extend(self.whole.take().map(|(kind, index, span)| match kind {

@@ -33,9 +33,9 @@ use crate::{records, settings, value};
 #[pyclass(frozen, module = "toolgraft")]
 pub(crate) struct Loop {
     agent: toolgraft::Agent,
-    /// The syntax of calls in the client's messages.
+    /// Dialect in which calls in the messages that the program passes are written for the model.
     dialect: Dialect,
-    /// The language of notes to the model.
+    /// Language of the program's notes to the model.
     lang: Lang,
 }
 
@@ -47,8 +47,8 @@ pub(crate) fn output(schema: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Arc<O
     Ok(Some(Arc::new(schema)))
 }
 
-/// Reads the settings of turns, which are those that do not belong to the prompt. Also returns the
-/// time limit of a call.
+/// Reads the settings of turns, which are all settings except those of the prompt. Also returns the time limit of a
+/// call; `None` for no limit.
 fn config(
     mut config: TurnConfig,
     keywords: &Bound<'_, PyDict>,
@@ -113,8 +113,8 @@ async fn outcome(function: &str, arguments: Map<String, Value>) -> Outcome {
     }
 }
 
-/// Asks Python's `approve`, which gets the request and returns whether the call may run, and the
-/// reason for the model if not.
+/// Approver that calls Python's coroutine function `approve` with the request; it returns a flag that is true if the
+/// call may run, and the reason for the model if not.
 struct Asked;
 
 impl Approver for Asked {
@@ -223,7 +223,7 @@ impl Loop {
 }
 
 impl Loop {
-    /// Reads a client's messages.
+    /// Reads messages in the form of Chat Completions into a conversation.
     fn read(&self, messages: &Bound<'_, PyAny>) -> PyResult<toolgraft::Conversation> {
         let messages = messages.try_iter()?.map(|message| value::from_python(&message?).map_err(ToolError::new_err));
         // A call of an earlier turn is written unchanged, even if its tool no longer exists.
@@ -240,7 +240,7 @@ impl Loop {
     }
 }
 
-/// The parameters of an endpoint.
+/// Parameters of an endpoint from Python: URL, model, key, headers and further request fields.
 #[derive(FromPyObject)]
 struct Endpoint(String, String, Option<String>, Vec<(String, String)>, Py<PyDict>);
 
@@ -341,7 +341,7 @@ impl Drop for Run {
     }
 }
 
-/// Converts an event to a dict in its JSON form, with records for calls and the parts of the last
+/// Converts an event of an agent to a Python dict in its JSON form, with records for calls and the parts of the last
 /// event.
 fn told<'py>(py: Python<'py>, event: AgentEvent) -> PyResult<Bound<'py, PyAny>> {
     match event {

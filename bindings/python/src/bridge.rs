@@ -15,15 +15,13 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::task::futures::TaskLocalFuture;
 
-/// The runtime and the id of the process that created it: a forked process does not have its
-/// threads.
+/// The tokio runtime and the id of the process that created it: a forked process does not have its threads.
 static RUNTIME: Mutex<Option<(u32, Arc<Runtime>)>> = Mutex::new(None);
 
 tokio::task_local! {
-    /// The event loop for coroutines of the current work, as a Python function: its arguments are
-    /// the name of a coroutine function, that function's arguments and a callback for its end, and
-    /// it returns a function that cancels. The coroutine functions are held by Python alone, so
-    /// that its garbage collector sees all references.
+    /// The event loop for coroutines of the current work, as a Python function: its arguments are the name of a
+    /// coroutine function, that function's arguments and a callback for its end, and it returns a function that
+    /// cancels. Only Python refers to the coroutine functions, so that its garbage collector sees all references.
     static LOOP: Arc<Py<PyAny>>;
 }
 
@@ -61,7 +59,7 @@ pub(crate) fn on<W: Future>(on: &Arc<Py<PyAny>>, work: W) -> TaskLocalFuture<Arc
     LOOP.scope(Arc::clone(on), work)
 }
 
-/// Starts work. At its end `done` is called with an exception or `None`, and the result.
+/// Starts work in the background. At its end `done` is called with an exception or `None`, and the result.
 pub(crate) fn begin(
     done: Py<PyAny>,
     work: impl Future<Output = PyResult<Py<PyAny>>> + Send + 'static,

@@ -33,7 +33,7 @@ create_exception!(
     "The configuration of MCP servers cannot be read, or a server is not reachable."
 );
 
-/// Returns the exception for a mistake.
+/// Returns the Python exception for a mistake of the caller.
 pub(crate) fn raised(mistake: Mistake) -> PyErr {
     match mistake {
         Mistake::Type(words) => PyTypeError::new_err(words),

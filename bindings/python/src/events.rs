@@ -117,8 +117,8 @@ record! {
     }
 }
 
-/// Converts an event of the library. `chunk` is the chunk that was pushed; an event with the same
-/// text shares its Python string.
+/// Converts a parser event of the library to a Python object. `chunk` is the chunk that was pushed; an event with the
+/// same text shares its Python string.
 pub(crate) fn event<'py>(
     py: Python<'py>,
     event: Event<'_>,
@@ -165,7 +165,8 @@ pub(crate) fn event<'py>(
     })
 }
 
-/// Converts an owned event back into a borrowed one, and takes its parts.
+/// Converts an owned parser event to a borrowed one, and moves its call or rejection out of it; `None` for an unknown
+/// event.
 pub(crate) fn lent(event: &mut OwnedEvent) -> Option<Event<'_>> {
     Some(match event {
         OwnedEvent::Text { text, span } => Event::Text { text, span: span.clone() },

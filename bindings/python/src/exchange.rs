@@ -55,7 +55,7 @@ impl Exchanges {
 pub(crate) struct Exchange(Adapter);
 
 impl Exchange {
-    /// Applies a step, and returns the text for the client.
+    /// Calls a method of the adapter, and returns its text for the client as bytes.
     fn step<'py>(
         &mut self,
         py: Python<'py>,

@@ -24,7 +24,7 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    /// Returns the servers as a toolbox.
+    /// Returns the MCP servers as a toolbox.
     pub(crate) fn toolbox(&self) -> Arc<dyn Toolbox> {
         Arc::clone(&self.hub) as Arc<dyn Toolbox>
     }
@@ -124,7 +124,7 @@ impl Servers {
     }
 }
 
-/// Converts the outcome of a call.
+/// Converts the outcome of a call to a Python result.
 fn result(py: Python<'_>, call: Py<Call>, outcome: toolgraft::Outcome) -> PyResult<ToolResult> {
     let structured = outcome.structured.as_ref().map(|value: &Value| value::to_python(py, value)).transpose()?;
     Ok(ToolResult {

@@ -12,11 +12,10 @@ use toolgraft::model::{ModelError, ModelEvent, Request};
 use crate::bridge;
 use crate::value;
 
-/// The coroutine function `model`, which takes messages and a callback for the pieces of its
-/// answer.
+/// A model that calls Python's coroutine function `model` with messages and a callback for the pieces of its answer.
 pub(crate) struct PythonModel;
 
-/// An output of the model: a piece, or its end.
+/// An output of the Python function `model`: a piece of its answer, or its end.
 enum Came {
     Piece(ModelEvent),
     Over(PyResult<()>),

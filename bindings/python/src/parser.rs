@@ -13,8 +13,8 @@ use crate::records::{self, NotACall};
 use crate::tools::Catalog;
 use crate::{events, settings};
 
-/// From this number of bytes on, a chunk is parsed while other threads run; for shorter ones the
-/// switch costs more than it saves.
+/// Size in bytes from which on a chunk is parsed while other Python threads run; for shorter ones the switch costs
+/// more than it saves.
 const LONG: usize = 32 << 10;
 
 /// An incremental parser of one message of a model.
@@ -46,7 +46,7 @@ impl Parser {
         events.finish()
     }
 
-    /// Runs the parser while other threads run, and creates its events afterwards.
+    /// Runs the parser while other Python threads run, and creates the Python events afterwards.
     fn apart<'py>(
         &mut self,
         py: Python<'py>,
@@ -65,7 +65,7 @@ impl Parser {
     }
 }
 
-/// A growing list of events.
+/// A growing Python list of events.
 struct Events<'py, 'c> {
     chunk: Option<(&'c str, &'c Bound<'py, PyString>)>,
     list: Bound<'py, PyList>,

@@ -30,7 +30,7 @@ pub(crate) fn render_prompt(
     py.detach(|| render(known, options)).map_err(raised)
 }
 
-/// Converts a result or a rejected call to JSON.
+/// Converts a `ToolResult` or a `Rejected` of Python to JSON.
 fn told(item: &Bound<'_, PyAny>) -> PyResult<Value> {
     let py = item.py();
     let dict = match (item.cast::<Rejected>(), item.cast::<ToolResult>()) {

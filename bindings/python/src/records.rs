@@ -274,7 +274,7 @@ record! {
     }
 }
 
-/// Converts a field to its JSON form: records to dicts, tuples to lists.
+/// Converts a field of a record to its JSON form: records to dicts, tuples to lists.
 pub(crate) fn plain<'py>(field: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = field.py();
     if let Ok(items) = field.cast::<PyTuple>() {
@@ -287,7 +287,7 @@ pub(crate) fn plain<'py>(field: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
     }
 }
 
-/// Returns a member of a record's JSON form as its field.
+/// Returns a member of a record's JSON form, converted to the record's field; a missing member counts as `None`.
 pub(crate) fn member<'py, T: FromPyObjectOwned<'py>>(dict: &Bound<'py, PyDict>, name: &str) -> PyResult<T> {
     let value = dict.get_item(name)?.unwrap_or_else(|| dict.py().None().into_bound(dict.py()));
     // These may be any JSON value.
@@ -316,18 +316,18 @@ fn field(value: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     })
 }
 
-/// Converts a record to the library's type, by their common JSON form.
+/// Converts a Python record to the library's type, by their common JSON form.
 pub(crate) fn from_record<T: DeserializeOwned>(dict: Bound<'_, PyDict>) -> PyResult<T> {
     let value = value::from_python(dict.as_any()).map_err(ToolError::new_err)?;
     serde_json::from_value(value).map_err(|error| ToolError::new_err(error.to_string()))
 }
 
-/// Parses an argument that is one of several words.
+/// Parses an argument whose value is one of several words.
 fn word_of<T: FromStr<Err: Display>>(word: &str) -> PyResult<T> {
     toolgraft_bindings::word(word).map_err(raised)
 }
 
-/// Returns the JSON string of a value.
+/// Returns the word that represents a value in JSON; the JSON text if that is no string.
 pub(crate) fn word(value: impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
@@ -348,7 +348,7 @@ pub(crate) fn span(span: event::Span) -> Span {
     Span { start: span.start, end: span.end }
 }
 
-/// Converts a call of the library.
+/// Converts a call of the library to its Python record.
 pub(crate) fn call(py: Python<'_>, call: toolgraft::Call) -> PyResult<Call> {
     Ok(Call {
         arguments: value::to_python(py, &call.arguments)?.unbind(),
@@ -361,7 +361,7 @@ pub(crate) fn call(py: Python<'_>, call: toolgraft::Call) -> PyResult<Call> {
     })
 }
 
-/// Converts a rejected call of the library.
+/// Converts a rejected call of the library to its Python record.
 pub(crate) fn rejected(py: Python<'_>, rejected: event::Rejected) -> PyResult<Rejected> {
     Ok(Rejected {
         kind: rejected.kind.as_str().to_owned(),
@@ -386,12 +386,12 @@ pub(crate) fn either(py: Python<'_>, result: Result<toolgraft::Call, event::Reje
     })
 }
 
-/// Converts a text that is not a call.
+/// Converts a text that looked like a call but is none to its Python record.
 pub(crate) fn not_a_call(not: &parse::NotACall) -> NotACall {
     NotACall { dialect: not.dialect.name().to_owned(), span: span(not.span.clone()), reason: word(not.reason) }
 }
 
-/// Converts a message of the library.
+/// Converts a message of the library to its Python record.
 pub(crate) fn message(py: Python<'_>, assembled: Assembled) -> PyResult<Message> {
     let (mut entries, mut calls, mut not_run) = (Vec::new(), Vec::new(), Vec::new());
     for entry in assembled.entries {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::value;
 
-/// Returns settings by name, as JSON.
+/// Converts Python's keyword arguments to settings by name, with JSON values.
 pub(crate) fn map(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Map<String, Value>> {
     let Some(keywords) = keywords else { return Ok(Map::new()) };
     let setting = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
 
-/// Deepest nesting of a value from Python. A deeper one may contain itself.
+/// Maximum nesting depth of a value from Python. A deeper one may contain itself.
 const MAX_DEPTH: usize = 256;
 
 /// Converts a JSON value to a Python value.
@@ -36,7 +36,7 @@ pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
     })
 }
 
-/// Converts a Python value to a JSON value. An `Err` names the part that has no JSON form.
+/// Converts a Python value to a JSON value. The error names the part that has no JSON form.
 pub(crate) fn from_python(value: &Bound<'_, PyAny>) -> Result<Value, String> {
     read(value, 0)
 }

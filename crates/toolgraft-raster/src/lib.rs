@@ -26,7 +26,7 @@ const CHANNELS: usize = 4;
 pub struct Raster {
     width: u32,
     height: u32,
-    /// Rows from the top, four bytes per pixel.
+    /// Bytes of the pixels, row by row from the top, four bytes (RGBA) per pixel.
     pixels: Vec<u8>,
 }
 
@@ -57,17 +57,17 @@ impl Raster {
         scaler.finish()
     }
 
-    /// Returns the number of pixels in a row.
+    /// Returns the width of the image: the number of pixels in a row.
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// Returns the number of rows.
+    /// Returns the height of the image: its number of rows.
     pub fn height(&self) -> u32 {
         self.height
     }
 
-    /// Returns the pixels' bytes (RGBA), row by row from the top.
+    /// Returns the bytes of the image's pixels (RGBA), row by row from the top.
     pub fn pixels(&self) -> &[u8] {
         &self.pixels
     }
@@ -84,7 +84,7 @@ impl Raster {
         rows.try_for_each(|row| scaler.push(row, CHANNELS)).and_then(|()| scaler.finish()).unwrap_or(self)
     }
 
-    /// Composes the image on a white background.
+    /// Composes the image on a white background, so that it is fully opaque.
     #[must_use]
     pub fn on_white(mut self) -> Self {
         for pixel in self.pixels.chunks_exact_mut(CHANNELS) {
@@ -98,7 +98,7 @@ impl Raster {
         self
     }
 
-    /// Encodes the image as a PNG. Returns `None` if it is too large for one.
+    /// Encodes the image as a PNG. Returns `None` if the image is too large for that format.
     pub fn to_png(&self) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         let mut encoder = png::Encoder::new(&mut out, self.width, self.height);
@@ -123,7 +123,8 @@ impl Raster {
     }
 }
 
-/// Returns the width and height of a PNG or JPEG, as its header has them.
+/// Returns the width and height of a PNG or JPEG, as its header has them; `None` if it is neither, or its header is
+/// damaged.
 pub fn dimensions(bytes: &[u8]) -> Option<(u32, u32)> {
     match Format::of(bytes)? {
         Format::Png => Some(png::Decoder::new(Cursor::new(bytes)).read_header_info().ok()?.size()),
@@ -152,7 +153,7 @@ impl Format {
     }
 }
 
-/// Returns the bytes that the pixels of an image take.
+/// Returns the number of bytes that the pixels of an image take; `None` if it exceeds 64 bits.
 fn size(width: u32, height: u32) -> Option<u64> {
     (u64::from(width) * u64::from(height)).checked_mul(CHANNELS as u64)
 }
@@ -191,7 +192,8 @@ fn decode_jpeg(bytes: &[u8], scaler: &mut Scaler) -> Option<()> {
     samples.chunks_exact(width.checked_mul(channels)?).try_for_each(|row| scaler.push(row, channels))
 }
 
-/// Returns lenient options: `Raster::decode` limits the edges, and a damaged end is accepted.
+/// Returns lenient options of the JPEG decoder: the edges are limited by `Raster::decode`, and a damaged end is
+/// accepted.
 fn jpeg_options() -> DecoderOptions {
     DecoderOptions::default().set_strict_mode(false).set_max_width(usize::MAX).set_max_height(usize::MAX)
 }
@@ -217,7 +219,7 @@ mod tests {
         out
     }
 
-    /// Returns a PNG with these chunks.
+    /// Returns a PNG file with these chunks.
     fn chunked(chunks: &[(&[u8; 4], Vec<u8>)]) -> Vec<u8> {
         let mut out = b"\x89PNG\r\n\x1a\n".to_vec();
         for (kind, data) in chunks {
@@ -274,7 +276,7 @@ mod tests {
         assert_eq!((Raster::new(0, 1, Vec::new()), Raster::new(1, 1, vec![0; 3])), (None, None));
     }
 
-    /// In each format, sampling during decoding gives the same image as scaling the whole.
+    /// Checks for each format that scaling during decoding gives the same image as scaling the whole.
     #[test]
     fn a_sampled_image_is_the_one_that_is_scaled_as_a_whole() {
         let image = halves(1_203, 301);

@@ -7,22 +7,22 @@ use crate::{CHANNELS, Raster};
 
 /// Builds a smaller image from the rows of a larger one.
 pub(crate) struct Scaler {
-    /// Width and height of the image that is pushed.
+    /// Width and height of the original image, whose rows are pushed.
     from: (u32, u32),
     /// Width and height of the new image.
     to: (u32, u32),
     columns: Vec<Window>,
-    /// The windows of the new rows that are not finished.
+    /// Windows of the new image's rows that are not finished.
     rows: VecDeque<Window>,
-    /// The last pushed rows, in the new width.
+    /// The last rows that were pushed, scaled to the new width.
     narrow: VecDeque<Vec<[u8; CHANNELS]>>,
-    /// Rows that were pushed.
+    /// Number of rows that were pushed.
     pushed: usize,
     pixels: Vec<u8>,
 }
 
 impl Scaler {
-    /// Creates a scaler for an image of the size `from` that shall fit `into`. It preserves the proportions, and each
+    /// Creates a scaler for an image of the size `from` that must fit `into`. It preserves the proportions, and each
     /// edge keeps at least one pixel.
     pub(crate) fn new(from: (u32, u32), into: (u32, u32)) -> Self {
         let ratio = (f64::from(into.0) / f64::from(from.0)).min(f64::from(into.1) / f64::from(from.1)).min(1.0);
@@ -34,7 +34,8 @@ impl Scaler {
         Scaler { from, to, columns, rows, narrow: VecDeque::new(), pushed: 0, pixels: Vec::new() }
     }
 
-    /// Adds a row of samples of one to four channels. Returns `None` if it does not fit the image.
+    /// Adds a row of the original image, with samples of one to four channels. Returns `None` if it does not fit the
+    /// image.
     pub(crate) fn push(&mut self, row: &[u8], channels: usize) -> Option<()> {
         let fits = (1..=CHANNELS).contains(&channels) && row.len() == self.from.0 as usize * channels;
         (fits && self.pushed < self.from.1 as usize).then_some(())?;
@@ -52,13 +53,13 @@ impl Scaler {
         Some(())
     }
 
-    /// Returns the image. `None` if rows are missing.
+    /// Returns the scaled image; `None` if rows are missing.
     pub(crate) fn finish(self) -> Option<Raster> {
         Raster::new(self.to.0, self.to.1, self.pixels)
     }
 }
 
-/// Spreads a pixel of one to four channels to red, green, blue and opacity.
+/// Converts a pixel of one to four channels to red, green, blue and opacity.
 fn rgba(pixel: &[u8]) -> [u8; CHANNELS] {
     const SOLID: u8 = u8::MAX;
     match *pixel {
@@ -70,16 +71,16 @@ fn rgba(pixel: &[u8]) -> [u8; CHANNELS] {
     }
 }
 
-/// The old pixels that contribute to a new one.
+/// The original pixels of a row or column that contribute to a new pixel, with their weights.
 struct Window {
     first: usize,
-    /// The weights of the first and the following pixels.
+    /// Weights of the original pixels, from the pixel `first` on.
     weights: Vec<u64>,
     total: u64,
 }
 
 impl Window {
-    /// Returns the window of the new pixel `at`: a triangle around its centre, twice as wide as the
+    /// Returns the window of the new pixel `at`: its weights are a triangle around its centre, twice as wide as the
     /// area that it covers.
     fn of(at: u32, from: u32, to: u32) -> Self {
         // In units of half of `1 / to`, so that all numbers are integers: an old pixel is 2 * to
@@ -95,7 +96,7 @@ impl Window {
         Window { first: usize::try_from(first).unwrap_or(usize::MAX), weights, total }
     }
 
-    /// Returns the weighted mean of the old pixels.
+    /// Returns the weighted mean of the original pixels in the window.
     fn mean(&self, pixel: impl Fn(usize) -> [u8; CHANNELS]) -> [u8; CHANNELS] {
         let mut sums = [self.total / 2; CHANNELS];
         for (offset, weight) in self.weights.iter().enumerate() {

@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 use toolgraft::dialect::Profile;
 use toolgraft_protocol::{Adapter, Settings};
 
-/// A template without a system role, like those of Gemma 2 and Mistral 7B v0.1.
+/// A chat template without a system role, like those of Gemma 2 and Mistral 7B v0.1.
 pub const STRICT: &str = "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}\
     {% for message in messages %}{% if (message.role == 'user') != (loop.index0 % 2 == 0) %}\
     {{ raise_exception('Conversation roles must alternate user/assistant/user/assistant/...') }}{% endif %}\
     {{ message.content | trim }}\n{% endfor %}";
 
-/// Returns histories of clients. Each text in them contains a number in brackets.
+/// Returns histories of clients, each with a name. Each text in them contains a number in brackets.
 pub fn histories() -> Vec<(&'static str, Value)> {
     let says = |role: &str, text: &str| json!({"role": role, "content": text});
     let parts =
@@ -69,13 +69,14 @@ pub fn histories() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Returns the tool that the client offers.
+/// Returns the tool that the client's requests offer, in OpenAI's form.
 pub fn tool() -> Value {
     json!({"type": "function", "function": {"name": "get_weather", "parameters": {
         "type": "object", "properties": {"city": {"type": "string"}}}}})
 }
 
-/// Returns the messages that the endpoint gets, with the profile of its model if one is set.
+/// Returns the messages that the endpoint gets for a client's history, with this profile of the model, or that of its
+/// name.
 pub fn sent(profile: Option<&'static Profile>, history: &Value) -> Value {
     let request = json!({"model": "m", "stream": true, "messages": history, "tools": [tool()]});
     let mut adapter = Adapter::new(&Settings { profile, ..Settings::default() }, request).unwrap();

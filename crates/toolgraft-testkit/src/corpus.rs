@@ -16,16 +16,17 @@ use base64::prelude::BASE64_STANDARD;
 
 use crate::oracle;
 
-/// Stack size of a target's thread, in bytes.
+/// Stack size, in bytes, of the thread that runs a fuzz target.
 pub const STACK: usize = 64 << 20;
 
-/// The targets whose parses are compared with recorded digests.
+/// Names of the fuzz targets whose parses are compared with recorded digests.
 const RECORDED: [&str; 2] = ["grammar", "laws"];
 
-/// Runs a target with each input of its file: one per line, in Base64.
+/// Runs a fuzz target with each input of its file, which has one per line, in Base64.
 ///
 /// # Panics
-/// The target fails, or there is no such file.
+/// Panics if the target fails for an input, if its file is missing or empty, or if a parse differs from its recorded
+/// digest.
 pub fn replay(target: &str, run: fn(&[u8])) {
     let file = format!("fixtures/fuzz/{target}.base64");
     let lines = fs::read_to_string(crate::root().join(&file)).unwrap_or_else(|e| panic!("{file}: {e}"));
@@ -51,7 +52,7 @@ pub fn replay(target: &str, run: fn(&[u8])) {
     }
 }
 
-/// Creates a test for each fuzz target, which is a module with a function `fuzz`.
+/// Creates a test for each fuzz target: a module with a function `fuzz`.
 #[macro_export]
 macro_rules! targets {
     ($($target:ident)*) => {$(

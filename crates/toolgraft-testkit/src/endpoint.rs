@@ -38,32 +38,32 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 
-/// Time after which a waiting test has failed.
+/// Maximum time for which a test waits for an event before it fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The reply to one request.
+/// The scripted reply to one request.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// HTTP status.
+    /// HTTP status of the reply.
     pub status: u16,
-    /// Header lines, each with its line end.
+    /// Header lines of the reply, each with its line end.
     pub headers: String,
-    /// The body; each piece is one HTTP chunk, sent in one write.
+    /// Body of the reply; each piece is one HTTP chunk, sent in one write.
     pub pieces: Vec<Vec<u8>>,
-    /// `true` to send all chunks in one write.
+    /// `true` to send all chunks of the body in one write.
     pub at_once: bool,
-    /// Pause before each piece.
+    /// Pause before each piece of the body.
     pub delay: Duration,
-    /// The action after the last piece.
+    /// Action after the last piece of the body was sent.
     pub end: End,
 }
 
-/// The action after the last piece of a body.
+/// Action after the last piece of a scripted body was sent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum End {
-    /// The body ends properly.
+    /// The body is ended properly.
     Whole,
-    /// The connection is closed within the body.
+    /// The connection is closed within the body, without its end.
     Break,
     /// Nothing more is sent until the client disconnects.
     Stall,
@@ -78,13 +78,13 @@ impl Reply {
         Reply { status, headers: String::new(), pieces, at_once: false, delay: Duration::ZERO, end: End::Whole }
     }
 
-    /// Creates a stream of these events, each in a piece of its own.
+    /// Creates an SSE stream of these events, each in a piece of its own.
     pub fn events(events: &[Value]) -> Self {
         let pieces = events.iter().map(|e| format!("data: {e}\n\n").into_bytes()).collect();
         Reply { pieces, ..Reply::new(200, "") }.header("content-type", "text/event-stream")
     }
 
-    /// Creates a complete answer with one word per event.
+    /// Creates a complete streamed answer with this text, one word per event.
     pub fn text(text: &str) -> Self {
         let mut events: Vec<Value> = text.split_inclusive(' ').map(says).collect();
         events.push(stops("stop"));
@@ -121,72 +121,72 @@ impl Reply {
         Reply::events(&events).done()
     }
 
-    /// Creates a web page, as a proxy or a wrong URL returns it.
+    /// Creates a reply that is a web page, as a proxy or a wrong URL returns it.
     pub fn html(title: &str) -> Self {
         let page = format!("<!DOCTYPE html><html><head><title>{title}</title></head><body></body></html>");
         Reply::new(200, &page).header("content-type", "text/html")
     }
 
-    /// Creates a refusal with an error object.
+    /// Creates a reply that refuses the request, with an OpenAI error object.
     pub fn refused(status: u16, message: &str) -> Self {
         Reply::new(status, &json!({"error": {"message": message}}).to_string())
     }
 
-    /// Adds the protocol's `[DONE]`.
+    /// Adds the event `[DONE]`, with which a stream of Chat Completions ends.
     pub fn done(mut self) -> Self {
         self.pieces.push(b"data: [DONE]\n\n".to_vec());
         self
     }
 
-    /// Adds a piece verbatim.
+    /// Adds a piece to the body, verbatim.
     pub fn raw(mut self, piece: &str) -> Self {
         self.pieces.push(piece.as_bytes().to_vec());
         self
     }
 
-    /// Adds a header.
+    /// Adds an HTTP header to the reply.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers += &format!("{name}: {value}\r\n");
         self
     }
 
-    /// Splits the body into pieces of one byte.
+    /// Splits the body of the reply into pieces of one byte.
     pub fn bytewise(mut self) -> Self {
         self.pieces = self.pieces.concat().chunks(1).map(<[u8]>::to_vec).collect();
         self
     }
 
-    /// Joins the body into one piece.
+    /// Joins the body of the reply into one piece.
     pub fn whole(mut self) -> Self {
         self.pieces = vec![self.pieces.concat()];
         self
     }
 
-    /// Sends the chunks in one write.
+    /// Makes the endpoint send all chunks of the body in one write.
     pub fn at_once(mut self) -> Self {
         self.at_once = true;
         self
     }
 
-    /// Sets the pause before each piece.
+    /// Sets the pause before each piece of the body.
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// Sets the action after the last piece.
+    /// Sets the action after the last piece of the body was sent.
     pub fn end(mut self, end: End) -> Self {
         self.end = end;
         self
     }
 }
 
-/// Returns a chunk with this delta.
+/// Returns a stream chunk of Chat Completions with this delta.
 pub fn delta(delta: Value) -> Value {
     json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
 }
 
-/// Returns a chunk with one token and its alternatives, with probabilities in percent.
+/// Returns a stream chunk with one token and its alternatives, with probabilities in percent.
 pub fn token(text: &str, percent: f64, others: &[(&str, f64)]) -> Value {
     let of = |text: &str, percent: f64| json!({"token": text, "logprob": (percent / 100.0).ln().max(-99.0), "bytes": text.as_bytes()});
     let mut token = of(text, percent);
@@ -194,29 +194,29 @@ pub fn token(text: &str, percent: f64, others: &[(&str, f64)]) -> Value {
     json!({"choices": [{"index": 0, "delta": {"content": text}, "logprobs": {"content": [token]}, "finish_reason": null}]})
 }
 
-/// Returns a chunk with text of the answer.
+/// Returns a stream chunk with text of the answer.
 pub fn says(text: &str) -> Value {
     delta(json!({"content": text}))
 }
 
-/// Returns a chunk with text of a separate reasoning field.
+/// Returns a stream chunk with text of a separate reasoning field.
 pub fn thinks(text: &str) -> Value {
     delta(json!({"reasoning_content": text}))
 }
 
-/// Returns a chunk with a whole native call.
+/// Returns a stream chunk with a whole native call.
 pub fn call(name: &str, arguments: &str) -> Value {
     let call = json!({"index": 0, "id": "call_a", "type": "function",
         "function": {"name": name, "arguments": arguments}});
     delta(json!({"tool_calls": [call]}))
 }
 
-/// Returns the chunk with the finish reason.
+/// Returns the stream chunk with this finish reason.
 pub fn stops(reason: &str) -> Value {
     json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 }
 
-/// Returns the chunk with the usage.
+/// Returns the stream chunk with this token usage.
 pub fn usage(prompt: u64, completion: u64) -> Value {
     json!({"choices": [], "usage":
         {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}})
@@ -233,39 +233,39 @@ pub fn mcp_call(server: &str, tool: &str, arguments: &Value) -> String {
 /// A request that the endpoint received.
 #[derive(Debug, Clone)]
 pub struct Seen {
-    /// Request line and header lines.
+    /// Request line and header lines of the request.
     pub head: String,
-    /// The body; null if it is not JSON.
+    /// JSON body of the request; null if it is not JSON.
     pub body: Value,
 }
 
 impl Seen {
-    /// Returns the method and path, as in `POST /v1/chat/completions`.
+    /// Returns the method and path of the request, as in `POST /v1/chat/completions`.
     pub fn target(&self) -> &str {
         let line = self.head.lines().next().unwrap_or_default();
         line.rsplit_once(' ').map_or(line, |(target, _)| target)
     }
 
-    /// Returns the value of a header.
+    /// Returns the value of a header of the request.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().skip(1).filter_map(|line| line.split_once(':'));
         lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
     }
 
-    /// Returns the text of the last message.
+    /// Returns the text of the request's last message; empty if its content is no text.
     pub fn question(&self) -> String {
         let messages = self.body["messages"].as_array();
         let last = messages.and_then(|messages| messages.last());
         last.and_then(|m| m["content"].as_str()).unwrap_or_default().to_owned()
     }
 
-    /// Returns all messages as one JSON text, for `contains`.
+    /// Returns all messages of the request as one JSON text, to be searched with `contains`.
     pub fn messages(&self) -> String {
         self.body["messages"].to_string()
     }
 }
 
-/// The source of replies: a function of the request and its number, from 0.
+/// The source of scripted replies: a function of the request and its number, from 0.
 type Answer = Box<dyn FnMut(&Seen, usize) -> Reply + Send>;
 
 /// Options of an [`Endpoint`].
@@ -281,43 +281,44 @@ pub struct EndpointSetup {
 }
 
 impl EndpointSetup {
-    /// Listens on this port of the loopback interface. The default is any free one.
+    /// Makes the endpoint listen on this port of the loopback interface. The default is any free one.
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
         self
     }
 
-    /// Answers `GET …/models` with these models.
+    /// Makes the endpoint answer `GET …/models` with these models.
     pub fn models(mut self, models: &[&str]) -> Self {
         self.models = Some(models.iter().map(|&m| m.to_owned()).collect());
         self
     }
 
-    /// Sets the owner of the models, by which llama.cpp, vLLM and SGLang can be recognised.
+    /// Sets the owner in the list of models, by which llama.cpp, vLLM and SGLang can be recognised.
     pub fn owner(mut self, owner: &'static str) -> Self {
         self.owner = Some(owner);
         self
     }
 
-    /// Lets the replies answer `GET …/models`.
+    /// Makes the endpoint answer `GET …/models` with the next scripted reply.
     pub fn lists(mut self) -> Self {
         self.lists = true;
         self
     }
 
-    /// Reports at Ollama's `/api/show` whether requests may contain tools.
+    /// Makes the endpoint report at Ollama's `/api/show` whether requests may contain tools.
     pub fn tools(mut self, tools: bool) -> Self {
         self.tools = Some(tools);
         self
     }
 
-    /// Answers requests for paths with this ending; they use up no reply and are not recorded.
+    /// Makes the endpoint answer requests for paths with this ending with this JSON; they use up no reply and are not
+    /// recorded.
     pub fn serves(mut self, path: &str, answer: Value) -> Self {
         self.serves.push((path.to_owned(), answer));
         self
     }
 
-    /// Accepts requests for paths with this ending and never answers; they use up no reply and are
+    /// Makes the endpoint accept requests for paths with this ending and never answer; they use up no reply and are
     /// not recorded.
     pub fn mutes(mut self, path: &str) -> Self {
         self.mutes.push(path.to_owned());
@@ -378,7 +379,7 @@ fn models_json(models: &[String], owner: Option<&str>) -> String {
     json!({"object": "list", "data": data}).to_string()
 }
 
-/// A running endpoint; see the module.
+/// A running scripted endpoint, which ends when it is dropped.
 pub struct Endpoint {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
@@ -389,7 +390,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Returns options: port, list of models.
+    /// Returns the default options of an endpoint, to be changed before its start.
     pub fn setup() -> EndpointSetup {
         EndpointSetup::default()
     }
@@ -405,7 +406,7 @@ impl Endpoint {
         Endpoint::setup().answer(answer)
     }
 
-    /// Returns the base URL, `http://127.0.0.1:PORT/v1`.
+    /// Returns the base URL of the endpoint, `http://127.0.0.1:PORT/v1`.
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
@@ -415,7 +416,7 @@ impl Endpoint {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the recorded requests and forgets them.
+    /// Returns the recorded requests and clears the record.
     pub fn take_seen(&self) -> Vec<Seen> {
         std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -438,7 +439,7 @@ impl Endpoint {
         gone.expect("no client left before its answer was complete").unwrap();
     }
 
-    /// [`gone`](Self::gone) for tests without a runtime.
+    /// Waits as [`gone`](Self::gone) does, for tests without a runtime.
     pub fn gone_blocking(&mut self) {
         let start = Instant::now();
         while self.gone.try_recv().is_err() {
@@ -457,7 +458,7 @@ impl Drop for Endpoint {
     }
 }
 
-/// The state that every connection needs.
+/// The state that all connections of the endpoint share.
 #[derive(Clone)]
 struct Desk {
     models: Option<Reply>,
@@ -472,8 +473,9 @@ struct Desk {
 }
 
 impl Desk {
-    /// Returns the reply to a request about the server and its models outside of `/v1`: by default
-    /// that of Ollama, if it is configured. It uses up no reply and is not recorded.
+    /// Returns the reply to a request about the server and its models, outside of `/v1`: by default the answer of a
+    /// server that is not Ollama (404). Such a request uses up no reply and is not recorded. `None` for all other
+    /// requests.
     fn probed(&self, request: &Seen) -> Option<Reply> {
         let target = request.target();
         if self.mutes.iter().any(|path| target.ends_with(path.as_str())) {
@@ -524,7 +526,7 @@ async fn listen(listener: TcpListener, desk: Desk) {
     }
 }
 
-/// Serves one connection, which stays open after every complete answer.
+/// Serves the requests of one connection, which stays open after every complete answer.
 async fn serve(socket: TcpStream, desk: Desk) {
     let (mut read, mut write) = socket.into_split();
     let mut rest = Vec::new();
@@ -557,7 +559,7 @@ async fn read_request(socket: &mut OwnedReadHalf, bytes: &mut Vec<u8>) -> Option
     }
 }
 
-/// Returns a complete request and its length in bytes.
+/// Returns the first request in the bytes and its length in bytes; `None` while it is incomplete.
 fn parse_request(bytes: &[u8]) -> Option<(Seen, usize)> {
     let at = bytes.windows(4).position(|w| w == b"\r\n\r\n")?;
     let head = String::from_utf8_lossy(&bytes[..at]).into_owned();
@@ -567,7 +569,7 @@ fn parse_request(bytes: &[u8]) -> Option<(Seen, usize)> {
     Some((seen, end))
 }
 
-/// Sends the reply. Returns `true` if the client disconnected before it was complete.
+/// Sends a reply. Returns `true` if the client disconnected before the reply was complete.
 async fn send(socket: &mut OwnedWriteHalf, reply: Reply) -> bool {
     let Reply { status, headers, pieces, at_once, delay, end } = reply;
     if end == End::Mute {

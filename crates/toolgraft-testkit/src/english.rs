@@ -1,6 +1,7 @@
 //! Finds English sentences in a text that should have none.
 
-/// Returns the first two English words in a row outside of quotation marks, code and tags.
+/// Returns the first two English words in a row outside of quotation marks, code and tags; `None` if there are none.
+/// An English word is any word of lower-case ASCII letters.
 pub fn first_words(text: &str) -> Option<String> {
     let mut bare = String::new();
     let mut quote = None;

@@ -11,7 +11,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-/// Serves until standard input ends. Only the server named `s` records its requests, in `dir`.
+/// Serves MCP on standard input and output, with this fault, until standard input ends. Only the server named `s`
+/// records its requests, in `dir`.
 pub fn serve(fault: &str, dir: &Path, name: &str) {
     // Only the faulty server's actions are recorded.
     let noting = name == "s";
@@ -38,7 +39,7 @@ pub fn serve(fault: &str, dir: &Path, name: &str) {
     }
 }
 
-/// Reads the next line; `None` at the end.
+/// Reads the next line of standard input; `None` at its end.
 fn hear() -> Option<String> {
     let mut line = String::new();
     let read = std::io::stdin().read_line(&mut line).ok()?;
@@ -49,22 +50,22 @@ fn key() -> String {
     std::env::var("API_KEY").unwrap_or_default()
 }
 
-/// Waits until it is killed.
+/// Waits forever, until the process is killed.
 pub fn linger() {
     loop {
         std::thread::park();
     }
 }
 
-/// A schema with an unusual order and unknown keywords.
+/// A JSON Schema with its keys in an unusual order, and with unknown keywords.
 pub const SCHEMA: &str = r#"{"zeta":1.0,"type":"object","properties":{"b":{"type":"string","default":null},"a":{"enum":[1,"1",true]}},"x-own":{"deep":[{}]},"required":["b"],"$schema":"https://json-schema.org/draft/2020-12/schema"}"#;
 
-/// Returns JSON that is nested too deeply to be read.
+/// Returns a JSON text that is nested too deeply to be parsed.
 pub fn deep() -> String {
     format!("{}1{}", "[".repeat(300), "]".repeat(300))
 }
 
-/// Returns a list of tools, some of which are unreadable.
+/// Returns a JSON list of tools, some of which cannot be read.
 pub fn odd_tools() -> String {
     let deep = deep();
     format!(
@@ -83,17 +84,17 @@ struct FaultyServer {
     dir: PathBuf,
     noting: bool,
     grown: usize,
-    /// Number of pages requested.
+    /// Number of web pages that the server has asked the user to open.
     pages: usize,
-    /// The kind of the task, and the number of its polls.
+    /// Kind of the current MCP task; `looks` is the number of its polls.
     task: String,
     looks: usize,
     listed: usize,
-    /// Id of the request that subscribed to notices.
+    /// Id of the request that subscribed to notifications.
     subscription: Option<Value>,
 }
 
-/// Declares that the tool `task` only runs as a task.
+/// Declares in its description that the tool `task` only runs as an MCP task.
 fn as_task(mut tool: Value) -> Value {
     if tool["name"] == "task" {
         tool["execution"] = json!({ "taskSupport": "required" });
@@ -106,7 +107,7 @@ impl FaultyServer {
         self.fault == fault
     }
 
-    /// Adds a line to a file in the test's folder.
+    /// Appends a line to a file in the test's folder, if this is the server that records.
     fn note(&self, file: &str, text: &str) {
         if !self.noting {
             return;
@@ -155,7 +156,7 @@ impl FaultyServer {
         std::process::exit(code);
     }
 
-    /// Writes half an answer, ending within a line, and dies: with an exit status, or by a signal.
+    /// Writes half an answer, ending within a line, and ends the process: with an exit status, or by a signal.
     fn dies_in_an_answer(&self, id: &Value) {
         self.write(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"te"#).as_bytes());
         if self.fault.ends_with(":3") {
@@ -269,7 +270,8 @@ impl FaultyServer {
         self.answer(id, &json!({ "tools": tools }));
     }
 
-    /// Answers with a task in the form of the revision. In the earlier one a plain call is refused.
+    /// Answers a call with a new MCP task, in the form of the server's protocol revision. In the earlier revision, a
+    /// call that does not request a task is refused.
     fn ticket(&mut self, id: &Value, params: &Value) {
         self.task = params["arguments"]["kind"].as_str().unwrap_or("plain").to_owned();
         self.looks = 0;
@@ -287,7 +289,7 @@ impl FaultyServer {
         }
     }
 
-    /// Answers a request about the task: it works at the first poll, and is finished at the second.
+    /// Answers a request about the MCP task: it is working at the first poll, and finished at the second.
     fn task(&mut self, id: &Value, method: &str, params: &Value) {
         assert_eq!(params["taskId"], "t1");
         self.note("tasks", method);
@@ -415,7 +417,8 @@ impl FaultyServer {
         }
     }
 
-    /// Asks for input twice, in the form of the 2026-07-28 revision, and then returns the answer.
+    /// Answers a call with two requests for the user's input, in the form of the 2026-07-28 revision, and then with
+    /// that input.
     fn ask(&self, id: &Value, params: &Value) {
         let form = json!({ "type": "object", "properties": { "name": { "type": "string", "default": "Ada" } } });
         let requests = json!({ "who": { "method": "elicitation/create",
@@ -430,7 +433,8 @@ impl FaultyServer {
         self.answer(id, &question);
     }
 
-    /// Asks the user, in the form of the earlier revisions, and returns the answer.
+    /// Sends a question for the user, in the form of the earlier revisions, and answers the call with the user's
+    /// reply.
     fn elicit(&self, id: &Value, arguments: &Value) {
         let asked = json!({ "jsonrpc": "2.0", "id": "q", "method": "elicitation/create",
             "params": arguments["params"] });
@@ -475,7 +479,8 @@ impl FaultyServer {
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
     }
 
-    /// Reports progress for two seconds, or without end.
+    /// Reports progress of a call for two seconds, and then answers it; with the fault `endless-progress`, never
+    /// ends.
     fn work(&self, id: &Value, token: &Value) {
         let mut progress = 0;
         while progress < 10 || self.has("endless-progress") {
@@ -525,7 +530,7 @@ impl FaultyServer {
         self.answer(id, &json!({ "content": [{ "type": "text", "text": text }] }));
     }
 
-    /// Sends a notification, with the subscription if there is one.
+    /// Sends a notification, with the id of the subscription if there is one.
     fn notify(&self, method: &str, mut params: Value) {
         if let Some(subscription) = &self.subscription {
             params["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": subscription });

@@ -33,11 +33,11 @@ impl io::Write for Shared {
     }
 }
 
-/// A disk that is full after a number of bytes.
+/// A writer that fails like a full disk after a number of bytes.
 pub struct Full(usize);
 
 impl Full {
-    /// Creates a disk with space for this number of bytes.
+    /// Creates a full disk with space for this number of bytes.
     pub fn after(bytes: usize) -> Self {
         Full(bytes)
     }

@@ -10,28 +10,29 @@ use crate::laws::Input;
 mod compare;
 mod expected;
 
-/// A file `NAME.expect.json`.
+/// The contents of a file `NAME.expect.json`: what the parser is expected to find in a fixture.
 #[derive(Debug)]
 pub struct Expectation {
     config: expected::Config,
-    /// The expectation of each round.
+    /// Expected message of each round, in JSON.
     pub rounds: Vec<Value>,
 }
 
 impl Expectation {
-    /// Parses the file's text.
+    /// Parses the text of an expectation file.
     ///
     /// # Errors
-    /// A fault, with its place in the file.
+    /// Returns a description of the fault, with its place in the file.
     pub fn read(text: &str) -> Result<Self, String> {
         let (config, rounds) = expected::read(text)?;
         Ok(Expectation { config: config.unwrap_or_default(), rounds })
     }
 
-    /// Returns the list of tools. A list that is only named is a file of the fixtures.
+    /// Returns the list of tools in the expectation, if it has one. A list that is only named is read from the
+    /// fixtures.
     ///
     /// # Errors
-    /// The named list is missing, or is not JSON.
+    /// Fails if the named list is missing, or is not JSON.
     pub fn tools(&self) -> Result<Option<Value>, Box<dyn std::error::Error>> {
         match &self.config.tools {
             Some(Value::String(name)) => {
@@ -42,10 +43,10 @@ impl Expectation {
         }
     }
 
-    /// Returns the text with its parser settings.
+    /// Returns the text of the fixture with the parser settings of the expectation.
     ///
     /// # Errors
-    /// A dialect or a list of tools is unknown.
+    /// Fails if a dialect or a list of tools is unknown.
     pub fn input(self, text: String) -> Result<Input, Box<dyn std::error::Error>> {
         let tools: Option<Vec<Tool>> = self.tools()?.map(serde_json::from_value).transpose()?;
         let config = self.config;
@@ -63,13 +64,13 @@ impl Expectation {
     }
 }
 
-/// Returns a message in the form of an expectation.
+/// Converts a parsed message to the JSON form that expectations have.
 pub fn found(assembled: &Assembled) -> Value {
     compare::found(assembled)
 }
 
-/// Returns the differences between the expected and the actual rounds, one text for each place.
-/// Only the fields that an expectation names count.
+/// Returns the differences between the expected and the found rounds, one text for each place. Only the fields that
+/// an expectation names are compared.
 pub fn differences(expected: &[Value], found: &[Value]) -> Vec<String> {
     compare::differences(expected, found)
 }

@@ -18,7 +18,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-/// A running server.
+/// A running MCP server over HTTP, which ends when it is dropped.
 pub struct HttpMcp {
     port: u16,
     stop: Option<oneshot::Sender<()>>,
@@ -26,17 +26,17 @@ pub struct HttpMcp {
 }
 
 impl HttpMcp {
-    /// Starts a server on any free port of the loopback interface.
+    /// Starts an MCP server on any free port of the loopback interface.
     pub fn start() -> Self {
         Self::start_at(0)
     }
 
-    /// Starts a server on this port of the loopback interface.
+    /// Starts an MCP server on this port of the loopback interface.
     pub fn start_at(port: u16) -> Self {
         Self::serving(port, || EchoServer)
     }
 
-    /// Starts a server with handlers from this function, one for each session.
+    /// Starts an MCP server with handlers from this function, one for each session.
     pub fn serving<S: ServerHandler>(port: u16, handler: impl Fn() -> S + Send + Sync + 'static) -> Self {
         let listener = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -61,12 +61,12 @@ impl HttpMcp {
         HttpMcp { port, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// Returns the port.
+    /// Returns the TCP port of the server.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Returns the URL.
+    /// Returns the URL of the MCP server, `http://127.0.0.1:PORT/mcp`.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.port)
     }
@@ -81,7 +81,7 @@ impl Drop for HttpMcp {
     }
 }
 
-/// Returns the list of tools.
+/// Returns the server's tools as a JSON list in MCP's form.
 fn tools() -> Value {
     json!([
         {

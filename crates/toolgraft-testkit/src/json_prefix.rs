@@ -2,23 +2,23 @@
 
 use serde_json::Value;
 
-/// A JSON value, perhaps incomplete.
+/// A JSON value of a text that may be cut off, so that the value may be incomplete.
 #[derive(Debug)]
 pub(crate) enum Prefix {
-    /// A number or word.
+    /// Token of a JSON number, or of a literal such as `true`; it may be incomplete unless `closed`.
     Scalar { text: String, closed: bool },
-    /// A string; `None` if its escapes are not valid text.
+    /// A JSON string; its text is `None` if its escapes are not valid text.
     Text { text: Option<String>, closed: bool },
-    /// An array.
+    /// A JSON array; more items may follow unless it is `closed`.
     Array { items: Vec<Prefix>, closed: bool },
-    /// An object.
+    /// A JSON object; more members may follow unless it is `closed`.
     Object { members: Vec<(String, Prefix)>, closed: bool },
 }
 
-/// Parses the beginning of a JSON text; `None` if there is no token yet.
+/// Parses the beginning of a JSON text; returns `None` if there is no token yet.
 ///
 /// # Errors
-/// The text cannot be the beginning of JSON.
+/// Fails if the text cannot be the beginning of JSON.
 pub(crate) fn read(text: &str) -> Result<Option<Prefix>, String> {
     let mut reader = Reader { text, at: 0 };
     let prefix = reader.value()?;
@@ -30,7 +30,7 @@ pub(crate) fn read(text: &str) -> Result<Option<Prefix>, String> {
 }
 
 impl Prefix {
-    /// Returns `true` if the text can be continued to a text of `value`.
+    /// Returns `true` if the parsed beginning can be continued to a JSON text of `value`.
     pub(crate) fn begins(&self, value: &Value) -> bool {
         match (self, value) {
             (Prefix::Scalar { text, closed }, _) => match serde_json::from_str::<Value>(text) {
@@ -145,7 +145,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a comma (`true`), the closing bracket (`false`), or the end (`None`).
+    /// Reads the separator after a JSON value: a comma (returns `true`), the closing bracket (`false`), or the end of
+    /// the text (`None`).
     fn separator(&mut self, close: u8) -> Result<Option<bool>, String> {
         self.space();
         let found = match self.peek() {
@@ -215,7 +216,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns `true` if the text is a number or, if not closed, can become one.
+/// Returns `true` if the text is a JSON number or, unless it is `closed`, can become one.
 fn number(text: &str, closed: bool) -> bool {
     let mut state = 0;
     for byte in text.bytes() {

@@ -21,7 +21,7 @@ use toolgraft::{Call, Catalog, Dialect, Event, Parser};
 
 use crate::{json_prefix, oracle};
 
-/// A message, and the settings for parsing it.
+/// A message of a model, and the settings for parsing it.
 #[derive(Debug, Clone, Default)]
 pub struct Input {
     /// Text of a separate reasoning field, pushed first.
@@ -34,10 +34,10 @@ pub struct Input {
     pub config: Config,
 }
 
-/// A violated law, and its place.
+/// Description of a violated law of the parser, with its place.
 pub type Broken = String;
 
-/// A parser with its key: the serialized configuration, and the tools.
+/// A cached parser with its key: the serialized configuration, and the tools.
 struct Made {
     of: String,
     catalog: Option<Arc<Catalog>>,
@@ -45,14 +45,14 @@ struct Made {
 }
 
 thread_local! {
-    /// A cache: without optimisation, creating a parser takes longer than parsing most messages.
+    /// Cache of parsers: without optimisation, creating a parser takes longer than parsing most messages.
     static PARSERS: RefCell<Vec<Made>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Number of parsers that are cached per thread.
 const PARSERS_KEPT: usize = 8;
 
-/// Returns a parser at the start of a message.
+/// Returns a parser with this configuration, at the start of a message.
 pub fn parser(config: &Config) -> Parser {
     let written = serde_json::to_string(config).expect("a configuration can be written");
     let address = |catalog: &Option<Arc<Catalog>>| catalog.as_ref().map(Arc::as_ptr);
@@ -69,7 +69,7 @@ pub fn parser(config: &Config) -> Parser {
     })
 }
 
-/// Parses a whole text.
+/// Parses a whole text and returns the assembled message.
 pub fn read(text: &str, config: &Config) -> Assembled {
     parser(config).parse(text)
 }
@@ -78,7 +78,7 @@ pub fn read(text: &str, config: &Config) -> Assembled {
 /// into the text, ascending). All must be assembled to the same message.
 ///
 /// # Errors
-/// The first violated law.
+/// Returns the first violated law.
 pub fn check(input: &Input, cuts: &[Vec<usize>]) -> Result<Assembled, Broken> {
     let mut parser = parser(&input.config);
     let whole = parse(&mut parser, input, &[]).map_err(|e| format!("whole: {e}"))?;
@@ -101,7 +101,7 @@ pub fn check(input: &Input, cuts: &[Vec<usize>]) -> Result<Assembled, Broken> {
 /// Parses the input, cut at `cuts`, and checks every event.
 ///
 /// # Errors
-/// The first violated law.
+/// Returns the first violated law.
 pub fn run(parser: &mut Parser, input: &Input, cuts: &[usize]) -> Result<Assembled, Broken> {
     parse(parser, input, cuts).map(|parsed| parsed.message)
 }
@@ -117,7 +117,7 @@ pub fn may_tell_reasoning(text: &str) -> bool {
 /// the provenance.
 ///
 /// # Errors
-/// The difference, or a violated law.
+/// Returns the difference, or a violated law.
 pub fn is_answer_in_open(input: &Input) -> Result<(), Broken> {
     let parsed = |reasoning| {
         let config = input.config.clone().with_reasoning(reasoning);
@@ -140,11 +140,11 @@ pub fn is_answer_in_open(input: &Input) -> Result<(), Broken> {
     expect(auto == open, || format!("another answer than in auto\n auto: {auto:#?}\n open: {open:#?}"))
 }
 
-/// The result of one run.
+/// The result of parsing an input once.
 #[derive(Debug, PartialEq)]
 struct Parsed {
-    /// At the end of the text, before `finish`: the number of bytes in events, the message so far,
-    /// and the settled calls.
+    /// State at the end of the text, before `finish`: the number of bytes in events, the message so far, and the
+    /// settled calls.
     so_far: (usize, Assembled, Vec<u32>),
     message: Assembled,
     not_calls: Vec<NotACall>,
@@ -209,7 +209,7 @@ fn same(expected: &Parsed, got: &Parsed) -> Result<(), Broken> {
     })
 }
 
-/// Checks the events of one run.
+/// Checks the parser's events while one input is parsed.
 struct Watch<'a> {
     stream: &'a str,
     /// Number of bytes given to the parser.
@@ -220,15 +220,15 @@ struct Watch<'a> {
     finished: bool,
     /// Index, start and joined deltas of the open call.
     open: Option<(u32, usize, String)>,
-    /// Index of the next call.
+    /// Index that the next call must have.
     next: u32,
-    /// Rejected calls that contain a complete draft.
+    /// Indexes of rejected calls that contain a complete draft.
     drafts: Vec<u32>,
-    /// Calls so far, which an unmatched closing tag turns into drafts.
+    /// Indexes of the calls so far, which an unmatched closing tag turns into drafts.
     found: Vec<u32>,
-    /// First position that may be a marker line.
+    /// Offset of the first text that may be the marker of a call in JSON.
     marked_at: usize,
-    /// Number of bytes that may be held back without a cause.
+    /// Number of bytes that the parser may hold back without a cause.
     hold: usize,
     tags: Vec<String>,
     /// Names of known tools, alone and with their servers, normalised by [`folded`].
@@ -237,19 +237,19 @@ struct Watch<'a> {
     calls: usize,
     /// `true` if the last event was a marker, or syntax in the reasoning.
     marked_last: bool,
-    /// `true` if the line has text before this position and after a token that begins a line, such
-    /// as a think tag.
+    /// `true` if the current line has text before this position and after a token that begins a line, such as a think
+    /// tag.
     line_has_text: bool,
     /// Number of bytes of the separate reasoning field.
     field: usize,
     /// `line_has_text` at the beginning of the open call.
     call_in_a_line: bool,
-    /// Spans of the calls, including rejected ones.
+    /// Spans of all calls, including rejected ones.
     calls_at: Vec<Span>,
     collector: Collector,
-    /// Calls that are settled.
+    /// Calls that are settled, each with its index.
     settled: Vec<(u32, Call)>,
-    /// Calls that were withdrawn.
+    /// Index ranges of calls that were withdrawn after they were reported.
     withdrawn: Vec<std::ops::Range<u32>>,
     broken: Option<Broken>,
 }
@@ -314,7 +314,7 @@ impl<'a> Watch<'a> {
         self.settle();
     }
 
-    /// Takes the calls that are settled by now.
+    /// Records the calls that are settled by now.
     fn settle(&mut self) {
         while let Some(entry) = self.collector.next_settled() {
             self.settled.extend(entry.result.clone().map(|call| (entry.index, call)));
@@ -405,7 +405,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Updates the state of the line.
+    /// Updates, after an event with this text of the stream, whether the current line has text.
     fn follow_line(&mut self, event: &Event<'_>, under: &str) {
         let last = under.rsplit('\n').next().unwrap_or_default();
         let breaks = last.len() < under.len();
@@ -623,7 +623,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Returns the literal markers of JSON of all dialects.
+/// Returns the delimiters of all dialects that mark a call in JSON by a literal text.
 fn wrappers() -> impl Iterator<Item = &'static Wrapper> {
     Dialect::ALL.iter().flat_map(|dialect| match &dialect.spec().shape {
         Shape::MarkedJson(MarkedJson { announcer: Announcer::Marker(wrappers), .. }) => wrappers.as_slice(),
@@ -631,7 +631,7 @@ fn wrappers() -> impl Iterator<Item = &'static Wrapper> {
     })
 }
 
-/// Returns the first possible position of a marker of JSON.
+/// Returns the offset of the first text that may mark a call in JSON; `usize::MAX` if there is none.
 fn marked_at(stream: &str) -> usize {
     let line = stream.to_ascii_lowercase().find("type");
     wrappers().filter_map(|w| stream.find(w.open.as_str())).chain(line).min().unwrap_or(usize::MAX)
@@ -666,7 +666,8 @@ const FOREIGN: &[&str] = &[
     "|channel|>", "|start|>",
 ];
 
-/// The longest of them, with the text that its gate waits for, but without the names.
+/// The longest opening tag of a foreign dialect, with the text that must follow before it is known to be a call, but
+/// without the names of tool and parameter.
 const FOREIGN_OPENER: &str = "<tool_call:opensource> <tool_sep:opensource><arg_key:opensource>  \
                               </arg_key:opensource> <arg_value:opensource>";
 
@@ -701,7 +702,7 @@ fn folded(name: &str) -> String {
     name.replace(['.', '-'], "_")
 }
 
-/// White space, marks of the byte order and spaces without width.
+/// Returns `true` for white space, byte order marks and spaces without width.
 fn is_invisible(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{200b}' | '\u{2060}' | '\u{feff}')
 }

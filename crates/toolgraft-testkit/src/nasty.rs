@@ -1,6 +1,6 @@
 //! Texts of tools and files that were once altered or misread.
 
-/// The texts; one is empty.
+/// Texts of tools and files that were once altered or misread; one is empty.
 pub const NASTY: &[&str] = &[
     // Fragments of configuration, code and prose.
     "action: keep\n",

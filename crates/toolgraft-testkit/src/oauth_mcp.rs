@@ -20,57 +20,57 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
-/// The behaviour of the servers.
+/// The behaviour of the MCP server and its authorization server.
 #[derive(Clone)]
 pub struct Ways {
-    /// The value of `code_challenge_methods_supported`.
+    /// Value of `code_challenge_methods_supported` in the authorization server's metadata; `None` leaves it out.
     pub challenges: Option<Vec<&'static str>>,
-    /// Only OpenID Connect's metadata document exists, not that of RFC 8414.
+    /// `true` if only OpenID Connect's metadata document exists, not that of RFC 8414.
     pub openid: bool,
-    /// The metadata is only at its well-known URL; no header names it.
+    /// `true` if the metadata is only at its well-known URL, and no header names it.
     pub quiet: bool,
-    /// The issuer in the metadata, instead of the true one.
+    /// Issuer in the metadata, instead of the true one.
     pub issuer: Option<String>,
-    /// The `iss` in the redirect; `None` for none.
+    /// Parameter `iss` of the redirect after a login; `None` leaves it out.
     pub iss: Option<String>,
-    /// The error in the redirect, instead of a code.
+    /// Error in the redirect after a login, instead of a code.
     pub error: Option<&'static str>,
     /// `true` if the authorization server registers clients.
     pub registers: bool,
-    /// It refuses to register them, with 403.
+    /// `true` if the authorization server refuses to register clients, with 403.
     pub forbids: bool,
-    /// The redirect has no `state`.
+    /// `true` if the redirect after a login has no `state`.
     pub stateless: bool,
-    /// Tokens are for the audience `api://other`, and the MCP server refuses them.
+    /// `true` if tokens are for the audience `api://other`, so that the MCP server refuses them.
     pub other_audience: bool,
-    /// Lifetime of a token in seconds.
+    /// Lifetime of an access token in seconds.
     pub expires: u64,
     /// `true` if refresh tokens are accepted.
     pub refreshes: bool,
-    /// The token endpoint redirects to the foreign server.
+    /// `true` if the token endpoint redirects to the foreign server.
     pub tokens_elsewhere: bool,
-    /// The MCP server redirects to the foreign server.
+    /// `true` if the MCP server redirects to the foreign server.
     pub mcp_elsewhere: bool,
-    /// The URL of the metadata redirects to the foreign server.
+    /// `true` if the URL of the MCP server's metadata redirects to the foreign server.
     pub metadata_elsewhere: bool,
-    /// The MCP server needs no login and publishes nothing about logins.
+    /// `true` if the MCP server needs no login and publishes nothing about logins.
     pub open: bool,
-    /// The MCP server only supports HTTP+SSE of 2024-11-05.
+    /// `true` if the MCP server only supports the transport HTTP+SSE of 2024-11-05.
     pub legacy: bool,
-    /// The place of the revocation endpoint.
+    /// Server of the token revocation endpoint that the metadata names.
     pub revokes: Revokes,
-    /// The resource in the metadata, instead of the true one.
+    /// Resource in the MCP server's metadata, instead of the true one.
     pub resource: Option<String>,
 }
 
-/// The revocation endpoint in the metadata.
+/// The server of the token revocation endpoint that the metadata names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Revokes {
-    /// There is none.
+    /// The metadata names no revocation endpoint.
     Nowhere,
-    /// At the authorization server.
+    /// The revocation endpoint is at the authorization server.
     Here,
-    /// At the foreign server, which did not issue the tokens.
+    /// The revocation endpoint is at the foreign server, which did not issue the tokens.
     AtTheStranger,
 }
 
@@ -100,20 +100,20 @@ impl Default for Ways {
     }
 }
 
-/// A recorded request.
+/// A request that one of the servers received.
 #[derive(Debug, Clone)]
 pub struct SeenRequest {
-    /// `mcp`, `as` or `stranger`.
+    /// Name of the server that received the request: `mcp`, `as` (authorization) or `stranger`.
     pub who: &'static str,
-    /// `GET`, `POST` and so on.
+    /// HTTP method of the request, such as `POST`.
     pub method: String,
-    /// The path, without the query.
+    /// URL path of the request, without the query.
     pub path: String,
-    /// The query, without its question mark.
+    /// URL query of the request, without its question mark; empty if there is none.
     pub query: String,
-    /// The `Authorization` header.
+    /// Value of the request's `Authorization` header.
     pub authorization: Option<String>,
-    /// The body.
+    /// Body of the request as text.
     pub body: String,
 }
 
@@ -129,32 +129,32 @@ struct Inner {
     ways: Ways,
     seen: Vec<SeenRequest>,
     ports: [u16; 3],
-    /// Grants by their code.
+    /// Grants that were not exchanged for a token yet, by their authorization code.
     grants: HashMap<String, Grant>,
-    /// Valid tokens, with their scope.
+    /// Valid access tokens, each with its scope.
     tokens: HashMap<String, String>,
     refresh: HashMap<String, (String, String)>,
-    /// The open event stream of a legacy server.
+    /// Sender for the open event stream of an MCP server that only supports HTTP+SSE.
     events: Option<mpsc::UnboundedSender<String>>,
     count: u32,
 }
 
 type SharedInner = Arc<Mutex<Inner>>;
 
-/// The three servers. They end when this is dropped.
+/// The MCP server, its authorization server and the foreign server. They end when this is dropped.
 pub struct OAuthMcp {
     shared: SharedInner,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// The claims `{"aud":"api://other"}`.
+/// Base64 of the token claims `{"aud":"api://other"}`.
 const OTHER_AUDIENCE: &str = "eyJhdWQiOiJhcGk6Ly9vdGhlciJ9";
 
 const WHO: [&str; 3] = ["mcp", "as", "stranger"];
 
 impl OAuthMcp {
-    /// Starts the servers on free ports of the loopback interface.
+    /// Starts the three servers on free ports of the loopback interface.
     pub fn start(ways: Ways) -> Self {
         let shared: SharedInner = Arc::new(Mutex::new(Inner { ways, ..Inner::default() }));
         let listeners = WHO.map(|who| {
@@ -198,7 +198,7 @@ impl OAuthMcp {
         format!("http://127.0.0.1:{}/", self.inner().ports[2])
     }
 
-    /// Changes the behaviour from now on.
+    /// Changes the behaviour of the servers from now on.
     pub fn change(&self, change: impl FnOnce(&mut Ways)) {
         change(&mut self.inner().ways);
     }
@@ -208,19 +208,19 @@ impl OAuthMcp {
         self.inner().tokens.clear();
     }
 
-    /// Ends the event stream.
+    /// Ends the event stream of an MCP server that only supports HTTP+SSE.
     pub fn ends_stream(&self) {
         self.inner().events = None;
     }
 
-    /// Returns the requests to one of the servers, by method and beginning of the path.
+    /// Returns the recorded requests to one of the servers with this method, and a path that begins with `path`.
     pub fn seen(&self, who: &str, method: &str, path: &str) -> Vec<SeenRequest> {
         let inner = self.inner();
         let fits = |seen: &&SeenRequest| seen.who == who && seen.method == method && seen.path.starts_with(path);
         inner.seen.iter().filter(fits).cloned().collect()
     }
 
-    /// Returns all tokens that were issued and must not leak.
+    /// Returns all valid access and refresh tokens, which must not leak.
     pub fn secrets(&self) -> Vec<String> {
         let inner = self.inner();
         inner.tokens.keys().chain(inner.refresh.keys()).cloned().collect()
@@ -236,7 +236,7 @@ impl Drop for OAuthMcp {
     }
 }
 
-/// Opens a page like a browser. Returns the status and text of the final page.
+/// Opens a web page and follows redirects like a browser. Returns the HTTP status and the text of the final page.
 pub async fn browse(url: &str) -> (u16, String) {
     let answer = toolgraft::http::client().no_proxy().build().unwrap().get(url).send().await.unwrap();
     (answer.status().as_u16(), answer.text().await.unwrap())
@@ -314,7 +314,8 @@ impl Inner {
         )
     }
 
-    /// Opens an event stream, or handles a message whose answer is sent there.
+    /// Answers a request in the transport HTTP+SSE: opens the event stream, or handles a message whose answer is sent
+    /// there.
     fn legacy(&mut self, seen: &SeenRequest, scope: &str) -> Response {
         match (seen.method.as_str(), seen.path.as_str()) {
             ("GET", "/mcp") => {
@@ -339,7 +340,7 @@ impl Inner {
         }
     }
 
-    /// Returns the answer to a message, null for a notification; or a refusal.
+    /// Returns the answer to an MCP message, null for a notification; or a refusal for a missing scope.
     fn answer(&self, seen: &SeenRequest, scope: &str) -> Result<Value, Response> {
         let message: Value = serde_json::from_str(&seen.body).unwrap();
         let named = |tool: &str| message["params"]["name"] == tool;

@@ -20,15 +20,15 @@ use toolgraft::Event;
 use toolgraft::event::Collector;
 
 thread_local! {
-    /// The digest of the recorded streams of this thread.
+    /// The digest of all streams recorded on this thread since the last reset.
     static DIGEST: Cell<u64> = const { Cell::new(OFFSET) };
-    /// `true` while a stream is recorded.
+    /// `true` while the events of a stream are added to the digest.
     static IS_RECORDING: Cell<bool> = const { Cell::new(false) };
     /// `true` if there was a revision since the message was last added to the digest.
     static IS_REVISED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// FNV-1a, 64 bits.
+/// Initial value of the 64-bit hash FNV-1a; the prime after it is its multiplier.
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0100_0000_01b3;
 
@@ -40,7 +40,7 @@ fn add(bytes: &[u8]) {
     DIGEST.set(digest);
 }
 
-/// Records one stream, in `run`.
+/// Adds the events of the stream that is parsed in `run` to the digest.
 pub(crate) fn record<T>(run: impl FnOnce() -> T) -> T {
     IS_RECORDING.set(true);
     IS_REVISED.set(false);
@@ -49,8 +49,8 @@ pub(crate) fn record<T>(run: impl FnOnce() -> T) -> T {
     ran
 }
 
-/// Adds an event. `pushed` is the number of bytes that had arrived, and `message` the message
-/// before it.
+/// Adds an event of the parser to the digest. `pushed` is the number of bytes that the parser had got, and `message`
+/// the message before the event.
 pub(crate) fn event(event: &Event<'_>, pushed: usize, message: &Collector) {
     if !IS_RECORDING.get() {
         return;
@@ -80,7 +80,7 @@ pub(crate) fn event(event: &Event<'_>, pushed: usize, message: &Collector) {
     }
 }
 
-/// Adds the message at the end of its stream.
+/// Adds the message at the end of its stream to the digest.
 pub(crate) fn end(message: &Collector) {
     if IS_RECORDING.get() {
         add_message(message);
@@ -104,7 +104,7 @@ fn add_json(value: &impl serde::Serialize) {
     add(&serde_json::to_vec(value).expect("events can be written"));
 }
 
-/// Forgets the recorded streams of this thread.
+/// Resets the digest of this thread.
 pub fn reset() {
     DIGEST.set(OFFSET);
 }
@@ -114,7 +114,7 @@ pub fn digest() -> u64 {
     DIGEST.get()
 }
 
-/// Returns a digest of a text, as its key.
+/// Returns the digest of a text, which is its key in a table.
 pub fn digest_of(text: &[u8]) -> u64 {
     let recorded = DIGEST.replace(OFFSET);
     add(text);
@@ -134,8 +134,8 @@ struct Row {
 
 static TABLES: Mutex<BTreeMap<String, Table>> = Mutex::new(BTreeMap::new());
 
-/// The environment variable with the name of the rule for new differences, or `begin` for new
-/// texts.
+/// Name of the environment variable with which new digests are written to the tables: its value is the name of the
+/// rule for new differences, or `begin` for new texts.
 const UPDATE: &str = "ORACLE";
 
 fn path(table: &str) -> PathBuf {
@@ -167,11 +167,10 @@ impl Table {
     }
 }
 
-/// Compares a digest with the recorded one. A text that is not in the table is new and always
-/// accepted.
+/// Compares a digest with the one recorded in a table. A text that is not in the table is new and always accepted.
 ///
 /// # Errors
-/// The digests differ.
+/// Fails if the digests differ.
 pub fn compare(table: &str, key: &str, digest: u64) -> Result<(), String> {
     let found = format!("{:08x}", digest >> 32 ^ digest & 0xffff_ffff);
     let mut tables = TABLES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -197,7 +196,7 @@ pub fn compare(table: &str, key: &str, digest: u64) -> Result<(), String> {
     }
 }
 
-/// Returns the rows of a table whose texts no longer exist.
+/// Returns the keys of a table whose texts no longer exist.
 pub fn stale(table: &str, keys: &BTreeSet<String>) -> Vec<String> {
     Table::read(table).rows.into_keys().filter(|key| !keys.contains(key)).collect()
 }

@@ -8,13 +8,13 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-/// Returns the folder that `make set-up` installs them in.
+/// Returns the folder in which `make set-up` installs the MCP servers of other projects.
 pub fn servers() -> PathBuf {
     crate::root().join("tests/servers")
 }
 
-/// Returns `true` if tests with real servers should run. Otherwise writes a note directly to
-/// standard error, which the test harness does not capture.
+/// Returns `true` if tests with real MCP servers should run. Otherwise writes a note directly to standard error,
+/// which the test harness does not capture.
 pub fn wanted(test: &str) -> bool {
     let wanted = std::env::var("TOOLGRAFT_REAL_SERVERS").is_ok_and(|v| v == "1");
     if !wanted {
@@ -23,7 +23,7 @@ pub fn wanted(test: &str) -> bool {
     wanted
 }
 
-/// Returns the configuration of a server for Node.
+/// Returns the configuration of a real MCP server for Node, with these arguments.
 pub fn node(name: &str, args: &[&str]) -> Value {
     let script = servers().join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
     assert!(script.is_file(), "{} is missing: run `make set-up`", script.display());
@@ -40,7 +40,7 @@ pub fn program(venv: &str, name: &str) -> PathBuf {
     program
 }
 
-/// Returns the configuration of a server in the Python environment.
+/// Returns the configuration of a real MCP server in the Python environment, with these arguments.
 pub fn python(name: &str, args: &[&str]) -> Value {
     json!({ "command": program("venv", name), "args": args, "connectTimeout": 120 })
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Returns `true` if two values are equal; numbers are compared by value.
+/// Returns `true` if two JSON values are equal; numbers are compared by value, so 1 equals 1.0.
 pub fn same_value(expected: &Value, got: &Value) -> bool {
     match (expected, got) {
         (Value::Object(e), Value::Object(g)) => {

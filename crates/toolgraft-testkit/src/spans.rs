@@ -20,23 +20,23 @@ use tracing::subscriber::DefaultGuard;
 use tracing::{Dispatch, Event, Metadata, Subscriber};
 use tracing_core::span::Current;
 
-/// Version and trace of every traceparent.
+/// Version and trace id with which every recorded `traceparent` header begins.
 pub const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736";
 
-/// A span, or an event with its span.
+/// A recorded span or event of `tracing`.
 #[derive(Debug, Clone, Default)]
 pub struct Kept {
-    /// The id, from 1; 0 for an event.
+    /// Id of the span, counted from 1; 0 for an event.
     pub id: u64,
-    /// The name of a span, or the message of an event.
+    /// Name of the span, or message of the event.
     pub name: String,
-    /// The target: `toolgraft` for the library's own.
+    /// Target of the span or event: `toolgraft` for those of the library.
     pub target: String,
-    /// The enclosing span.
+    /// Id of the enclosing span, if there is one.
     pub parent: Option<u64>,
-    /// The headers of the request of another program.
+    /// Headers of the request by which another program continues its trace in the span.
     pub remote: Vec<(String, String)>,
-    /// The fields; the last recorded value counts.
+    /// Values of the fields by name; the last recorded value counts.
     pub fields: BTreeMap<String, String>,
     handles: usize,
     metadata: Option<&'static Metadata<'static>>,
@@ -53,7 +53,7 @@ impl Kept {
         format!("{TRACE}-{:016x}-01", self.id)
     }
 
-    /// Returns a field's value; empty if it is missing.
+    /// Returns the value of a field of the span or event; empty if it is missing.
     pub fn field(&self, name: &str) -> &str {
         self.fields.get(name).map(String::as_str).unwrap_or_default()
     }
@@ -66,17 +66,17 @@ struct State {
     entered: Vec<u64>,
 }
 
-/// All spans and events of a thread.
+/// All recorded spans and events of a thread.
 #[derive(Clone, Default)]
 pub struct Spans(Arc<Mutex<State>>);
 
-/// Enables all spans of the process, for programs in which other tests enable none. Must be called
+/// Enables all `tracing` spans of the process, for test programs in which some tests enable none. Must be called
 /// before them, since a disabled call site may stay disabled.
 pub fn wanted() {
     tracing::subscriber::set_global_default(Spans::default()).unwrap();
 }
 
-/// Records the spans and events of this thread.
+/// Records the spans and events of this thread until the returned guard is dropped.
 pub fn recorded() -> (Spans, DefaultGuard) {
     // The first test of the process sets this for all.
     toolgraft::spans::propagate(Joined);
@@ -99,7 +99,7 @@ impl Spans {
         self.lock().events.iter().filter(|e| e.target == "toolgraft" && e.name == message).cloned().collect()
     }
 
-    /// Returns the text of all spans and events of the library.
+    /// Returns the debug output of all recorded spans and events of the library.
     pub fn text(&self) -> String {
         let state = self.lock();
         let own = |kept: &&Kept| kept.target == "toolgraft";
@@ -185,7 +185,7 @@ impl Subscriber for Spans {
     }
 }
 
-/// Links the recorded spans with those of other programs.
+/// Links the recorded spans with those of other programs, by their headers.
 struct Joined;
 
 impl Joined {

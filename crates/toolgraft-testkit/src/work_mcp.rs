@@ -29,7 +29,7 @@ const TOOLS: [Listed; 5] = [
     ("status", "Looks something up with a command", "command", true),
 ];
 
-/// Starts a server for this folder.
+/// Starts an MCP server whose tools run git and a shell in this folder.
 pub fn start(folder: &Path) -> HttpMcp {
     let folder = folder.to_owned();
     let run = move |program: &str, args: &[&str]| {
@@ -47,7 +47,7 @@ pub fn start(folder: &Path) -> HttpMcp {
     })
 }
 
-/// Starts a server whose calls are answered by this function of a tool's name and its argument.
+/// Starts an MCP server whose calls are answered by this function of a tool's name and its argument.
 pub fn acting<F>(tools: &'static [Listed], act: F) -> HttpMcp
 where
     F: Fn(&str, &str) -> Result<String, String> + Send + Sync + 'static,
