@@ -13,8 +13,9 @@ use crate::{Mistake, settings};
 /// use them.
 const OF_THE_REQUEST: [&str; 4] = ["system", "tool_choice", "max_calls", "description_chars"];
 
-/// Creates a server without HTTP. The settings are those of [`options`](crate::options) that no request has itself,
-/// and `max_corrections`, the largest number of consecutive requests that only correct a mistake.
+/// Creates a server without HTTP. Its settings are those of [`options`](crate::options), except those that each
+/// request contains itself, and `max_corrections`: the maximum number of requests in a row that only correct a
+/// mistake.
 ///
 /// # Errors
 ///

@@ -44,12 +44,12 @@ fn dialects(name: &str, value: &Value) -> Result<DialectSet, Mistake> {
     names.iter().try_fold(DialectSet::NONE, |set, name| Ok(set.and(word(name)?)))
 }
 
-/// Registers the dialect that a file describes, and returns its name, by which settings know it
-/// from then on.
+/// Registers the dialect that the JSON text `file` describes, and returns its name, by which settings can then select
+/// it.
 ///
 /// # Errors
 ///
-/// [`Mistake::Setting`] if the file is not usable.
+/// [`Mistake::Setting`] if the description is not usable.
 pub fn load_dialect(file: &str) -> Result<&'static str, Mistake> {
     Dialect::from_json(file).map(Dialect::name).map_err(|error| Mistake::Setting(error.to_string()))
 }

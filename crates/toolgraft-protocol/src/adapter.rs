@@ -30,7 +30,7 @@ pub struct Refusal {
     pub message: String,
     /// Machine-readable error code, such as `invalid_json`; `None` if the error has none.
     pub code: Option<&'static str>,
-    /// Field of the request that is wrong, if one is.
+    /// Path of the invalid field in the request; `None` if the error concerns no field.
     pub param: Option<String>,
     /// JSON text of the error object in the format of the client's API.
     pub body: String,
@@ -44,7 +44,7 @@ impl Refusal {
     }
 }
 
-/// A server without HTTP: the settings, the prepared lists of tools and the store that its requests share.
+/// A server without HTTP: its settings, and the prepared lists of tools and the store that its requests share.
 pub struct Embedded {
     settings: Settings,
     cache: Cache,
@@ -127,7 +127,7 @@ pub struct Adapter {
 }
 
 impl Adapter {
-    /// Starts the exchange for the body of a Chat Completions request.
+    /// Starts the exchange for the body of a Chat Completions request, with a server of its own.
     ///
     /// # Errors
     /// Fails if the request cannot be answered; the error names the field that is wrong.

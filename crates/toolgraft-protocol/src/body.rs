@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::fault::Fault;
 
-/// Maximum number of JSON values in a request, since a parsed value takes many times its text's
-/// memory. Histories of a megabyte have some thousands, since calls and results are mostly text.
+/// Maximum number of JSON values in the body of a request, since a parsed value takes many times the memory of its
+/// text. Histories of a megabyte have some thousands, since calls and results are mostly text.
 const MAX_VALUES: usize = 500_000;
 
 /// Refuses JSON texts that together have more values than [`MAX_VALUES`].
@@ -25,8 +25,7 @@ pub(crate) fn check_values<'a>(texts: impl Iterator<Item = &'a [u8]> + Clone) ->
     Err(Fault::door(413, "too_many_values", message))
 }
 
-/// Counts the values of a JSON text approximately: the bytes outside strings that separate or open
-/// values.
+/// Counts the values of a JSON text approximately: one, and each comma, colon and opening bracket outside strings.
 fn values(text: &[u8]) -> usize {
     let (mut count, mut at) = (1, 0);
     while let Some(byte) = text.get(at) {
@@ -64,7 +63,7 @@ pub fn parse(body: &[u8]) -> Result<Map<String, Value>, Fault> {
     }
 }
 
-/// Returns the fault for a body that is not JSON.
+/// Returns the fault (HTTP 400, `invalid_json`) for a body that is not JSON.
 pub(crate) fn not_json(error: serde_json::Error) -> Fault {
     Fault::invalid(format!("the body is not JSON: {error}")).with_code("invalid_json")
 }

@@ -55,11 +55,11 @@ pub struct RenderedRequest {
     /// The client's history with calls and results in their native fields; present where requests may carry the tools
     /// natively.
     pub(crate) native: Option<Vec<Value>>,
-    /// Name and value of the field that limits the tokens of the answer, over all rounds.
+    /// Name and value of the request field that limits the tokens of the answer, over all rounds.
     pub(crate) max_tokens: Option<(&'static str, u64)>,
-    /// The schema that the answer must match.
+    /// The JSON Schema that the answer must match, if the client requests one.
     pub(crate) output: Option<Arc<OutputSchema>>,
-    /// `true` if the requested response format was set aside because it cannot be satisfied.
+    /// `true` if the requested response format is ignored because no answer can satisfy its schema.
     pub no_form: bool,
     /// Size of the model's context in tokens; known only if the list of tools is long, for which it is queried.
     pub(crate) context: Option<usize>,
@@ -68,7 +68,7 @@ pub struct RenderedRequest {
 }
 
 impl RenderedRequest {
-    /// Returns the user's last message.
+    /// Returns the text of the user's last message in the history.
     pub fn question(&self) -> &str {
         &self.history.question
     }
@@ -114,7 +114,7 @@ fn is_held(body: &Map<String, Value>) -> bool {
 /// those that serve requests.
 const LONG: usize = 128 << 10;
 
-/// A running call of the toolbox.
+/// A call of the toolbox whose outcome was not reported yet.
 struct OwnCall {
     id: String,
     /// `true` if the call's result may contain text of third parties.
@@ -151,7 +151,7 @@ pub struct Exchange {
     refused: bool,
     /// A message for the user if the answer is not what was requested.
     pub(crate) problem: Option<String>,
-    /// Calls of the toolbox that are not finished.
+    /// Calls of the toolbox that are running.
     running: Vec<OwnCall>,
     /// `true` once a result with possible text of third parties is in the conversation.
     untrusted: bool,
@@ -302,7 +302,7 @@ impl Exchange {
         self.handle(Input::Outcome { id, outcome });
     }
 
-    /// Ends the answer with this fault.
+    /// Ends the answer with a fault: cancels the endpoint's stream and reports the fault to the client.
     pub fn fail(&mut self, fault: Fault) {
         if !self.over {
             self.over = true;

@@ -7,7 +7,7 @@ use toolgraft::budget::Exhausted;
 use toolgraft::model::{ModelError, ModelErrorKind, ModelFailure};
 use toolgraft::turn::TurnError;
 
-/// The time after which a client may try again when a budget is exhausted.
+/// Time after which a client may repeat a request that an exhausted budget refused.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// The reason for which a request gets no answer.
@@ -19,7 +19,7 @@ pub struct Fault {
     pub message: String,
     /// Machine-readable error code, such as `invalid_json`; `None` if the error has none.
     pub code: Option<&'static str>,
-    /// Field of the request that is wrong, if one is.
+    /// Path of the invalid field in the request; `None` if the error concerns no field.
     pub param: Option<String>,
     /// `true` if the same request may succeed soon; clients retry such requests by themselves.
     pub retry: bool,

@@ -327,7 +327,7 @@ pub(crate) fn frame_files(content: &mut Value) {
     }
 }
 
-/// Returns `true` if a client's message is still what the model wrote: the same text and calls.
+/// Returns `true` if a message of the history still has the text and the calls that the model wrote.
 fn is_unchanged(message: &Map<String, Value>, calls: &[PastCall], written: &WrittenMessage) -> bool {
     let text = message.get("content").map(text_of).unwrap_or_default();
     // Clients trim the text before the calls, and may have edited it or removed one of several
@@ -376,7 +376,7 @@ fn unmarked(value: Value) -> Value {
     }
 }
 
-/// Applies a function to all texts of a content.
+/// Applies a function to all texts in the content of a message.
 pub(crate) fn each_text(content: &mut Value, change: &dyn Fn(&str) -> Cow<'_, str>) {
     match content {
         Value::String(text) => {

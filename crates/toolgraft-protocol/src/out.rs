@@ -11,9 +11,9 @@ use toolgraft::message::{FinishReason, NativeCall, Usage};
 pub enum Out {
     /// Fields of the endpoint's chunks that are passed through.
     Fields(Map<String, Value>),
-    /// Text of the reasoning.
+    /// A piece of the reasoning's text.
     Reasoning(String),
-    /// Text of the answer.
+    /// A piece of the answer's text.
     Text(String),
     /// The model's text with which it refuses to answer.
     Refusal(String),
@@ -24,11 +24,11 @@ pub enum Out {
     Call(NativeCall),
     /// The end of the answer.
     Finish(Finish),
-    /// The answer failed; this is its end.
+    /// The fault with which the answer ends.
     Failed(Fault),
 }
 
-/// Returns the name of the model that answers, as the endpoint reports it.
+/// Returns the name of the model that answers from fields of the endpoint's chunks, if they have it.
 pub(crate) fn model_of(fields: &Map<String, Value>) -> Option<&str> {
     fields.get("model").and_then(Value::as_str)
 }
@@ -48,7 +48,7 @@ pub struct Finish {
     pub refused: bool,
 }
 
-/// A whole answer, collected from its pieces.
+/// An answer that is collected from its pieces.
 #[derive(Default)]
 pub struct Collected {
     pub(crate) fields: Map<String, Value>,

@@ -35,7 +35,7 @@ pub struct Prepared {
     pub(crate) dialect: Dialect,
     /// `true` if the toolbox's tools are included.
     with_own: bool,
-    /// `true` if checking a call may take long.
+    /// `true` if checking a call against the tools' schemas may take long.
     pub(crate) is_heavy: bool,
     /// Approximate memory of the parsed tools in bytes, the client's and the toolbox's.
     read_bytes: usize,
@@ -70,7 +70,7 @@ pub struct Offered {
 
 /// The input from which a list of tools is prepared.
 pub(crate) struct Wanted {
-    /// The model's profile.
+    /// Profile of the model that gets the tools.
     pub(crate) profile: &'static Profile,
     /// The settings of the requests to the model.
     pub(crate) way: AskSettings,

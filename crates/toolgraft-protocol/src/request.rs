@@ -28,9 +28,9 @@ use toolgraft::wire::content::text_of;
 use toolgraft::wire::roles::rename_developer;
 use toolgraft::wire::{set_member, take_member};
 
-/// Size of a list of tools in bytes above which the model's context is asked for: the share of the
-/// smallest context that servers use, 2,048 tokens
-/// ([`tool_budget`](toolgraft::prompt::tool_budget)), at four bytes a token.
+/// Size in bytes of a list of tools above which the size of the model's context is queried: the list's share
+/// ([`tool_budget`](toolgraft::prompt::tool_budget)) of the smallest context that servers use, 2,048 tokens, at four
+/// bytes a token.
 const LONG_LIST: usize = 2_048;
 
 /// Size of a body in bytes from which on it is read on a thread apart from those that serve, so that other requests are
@@ -74,15 +74,15 @@ fn named_in(message: &Value) -> impl Iterator<Item = &str> {
 /// types.
 const LEFT_OUT: usize = 200;
 
-/// Returns the type of a tool that runs at the vendor's service; `None` for one that the client
-/// runs.
+/// Returns the type of a tool that runs at the API vendor's service; `None` for one that the client runs.
 fn service(tool: &Value) -> Option<&str> {
     let kind = tool["type"].as_str().filter(|kind| !matches!(*kind, "function" | "custom"));
     // A function of an unknown type is a mistake to report, no tool to leave out.
     kind.filter(|_| tool.get("function").is_none())
 }
 
-/// Returns the distinct types of the tools that run at the vendor's service, as text for a header.
+/// Returns the distinct types of the tools that run at the vendor's service, separated by commas, as text for a
+/// header.
 fn services(tools: &[Value]) -> String {
     let types: BTreeSet<&str> = tools.iter().filter_map(service).collect();
     let types = Vec::from_iter(types).join(", ");
@@ -175,8 +175,8 @@ impl ChatRequest {
         self.with_tools || length > LONG_LIST
     }
 
-    /// Returns the body of a request that is passed through, if a role, the model's name or an empty
-    /// list of tools has to be changed; `None` if it stays as it came.
+    /// Returns the changed body of a request that is passed through, if a role, the model's name or an empty list of
+    /// tools has to be changed; `None` if the body stays as it came.
     pub fn passed(mut self) -> Option<String> {
         let messages = self.body.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten();
         let mut is_same = true;
@@ -337,8 +337,8 @@ impl ChatRequest {
         })
     }
 
-    /// Returns the tools that the client offers. They are taken from the body, or parsed from
-    /// `written` if the body lacks them.
+    /// Converts the tools that the client offers. They are removed from the body, or parsed from `written` if the
+    /// body lacks them.
     fn tools(&mut self, written: &str, without: &[String]) -> Result<Offered, Fault> {
         let list: Vec<Value> = match self.body.get_mut("tools").map(Value::take) {
             Some(Value::Array(list)) => list,
@@ -404,7 +404,8 @@ impl ChatRequest {
         }
     }
 
-    /// Returns the choice for a list of allowed tools. A namespace stands for all its members.
+    /// Returns the tool choice for a list of allowed tools, and removes all others from `offered`. A namespace allows
+    /// all its members.
     ///
     /// # Errors
     /// Fails if no tool of the request has one of the names.
@@ -490,12 +491,13 @@ impl ChatRequest {
     }
 }
 
-/// Returns the object with a choice's list of allowed tools: in Chat Completions it is nested, in Responses it is not.
+/// Returns the object with the list of allowed tools of a tool choice: in Chat Completions it is nested, in Responses
+/// it is not.
 fn list_of_allowed(choice: &Value) -> &Value {
     choice.get("allowed_tools").unwrap_or(choice)
 }
 
-/// Returns the names of the tools that a choice allows; none if it has no such list.
+/// Returns the names of the tools that a tool choice allows; none if it has no list of allowed tools.
 fn allowed_by(choice: &Value) -> impl Iterator<Item = &str> {
     let list = list_of_allowed(choice)["tools"].as_array();
     list.into_iter().flatten().filter_map(|tool| tool["function"]["name"].as_str().or(tool["name"].as_str()))
@@ -531,7 +533,7 @@ pub(crate) fn object(
     }
 }
 
-/// Returns `true` if a field is present and neither null nor an empty list.
+/// Returns `true` if the value of a field is present and neither null nor an empty list.
 fn is_given(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => false,
@@ -540,8 +542,8 @@ fn is_given(value: Option<&Value>) -> bool {
     }
 }
 
-/// Returns the position of each tool in the list by name, without the tools to leave out. Of equal
-/// tools the first counts.
+/// Returns the index of each tool in the list by name, without the tools to leave out. Of equal tools the first
+/// counts; two that differ are an error.
 fn named_once(list: &[Value], without: &[String]) -> Result<HashMap<String, usize>, Fault> {
     let mut names: HashMap<String, usize> = HashMap::new();
     for (at, item) in list.iter().enumerate() {

@@ -38,11 +38,11 @@ pub struct ModelSettings {
     pub style: Option<PromptStyle>,
     /// Form in which the prompt lists the tools.
     pub listing: Option<Listing>,
-    /// The cases in which the endpoint is asked to constrain answers that must have a structure.
+    /// Mode that says when the endpoint is asked to constrain an answer that must have a structure.
     pub constrain: Option<Constrain>,
     /// Strategy that decides whether the model calls a tool or answers in plain text.
     pub way: Option<Way>,
-    /// Logarithm of the probability from which on a message becomes a call, for [`Way::Measured`].
+    /// Logarithm of the probability of a call from which on a message becomes a call, for [`Way::Measured`].
     pub call_threshold: Option<f64>,
 }
 
@@ -68,7 +68,7 @@ macro_rules! settings {
 settings! {
     /// The model that answers every request, whatever model a client names.
     model: Option<String> = None;
-    /// The settings of single models.
+    /// Function that returns the settings of single models by their name.
     models: Option<ModelTable> = None;
     /// The profile of every model, instead of the one chosen by its name.
     profile: Option<&'static Profile> = None;
@@ -82,11 +82,11 @@ settings! {
     lang: Option<Lang> = None;
     /// Mode in which tools are offered to the model: natively, in the prompt, or chosen automatically.
     tools_mode: ToolsMode = ToolsMode::Auto;
-    /// The cases in which the endpoint is asked to constrain answers that must have a structure.
+    /// Mode that says when the endpoint is asked to constrain an answer that must have a structure.
     constrain: Constrain = Constrain::Auto;
     /// Strategy that decides whether the model calls a tool or answers in plain text.
     way: Way = Way::Auto;
-    /// The logarithm of the probability from which on a message becomes a call, for [`Way::Measured`].
+    /// Logarithm of the probability of a call from which on a message becomes a call, for [`Way::Measured`].
     call_threshold: Option<f64> = None;
     /// The permissions of calls of the toolbox.
     policy: Permissions = Permissions::of(Policy::new(Decision::Deny));
@@ -102,7 +102,7 @@ settings! {
     max_corrections: u32 = MAX_CORRECTIONS;
     /// Maximum number of times in a row that a message repeats a passage; 0 is no limit.
     max_repeats: u32 = MAX_REPEATS;
-    /// Maximum number of equal results in a row of equal calls; 0 is no limit.
+    /// Maximum number of times in a row that equal calls may return the same result; 0 is no limit.
     max_same_results: u32 = MAX_SAME_RESULTS;
     /// Maximum number of calls of the toolbox for one answer.
     max_calls: usize = MAX_OWN_CALLS;
@@ -112,9 +112,9 @@ settings! {
     toolbox: Option<Arc<dyn Toolbox>> = None;
     /// `true` if every model gets the toolbox's tools, `false` if only those named with [`WITH_TOOLS`].
     toolbox_always: bool = false;
-    /// Servers of the toolbox whose results may be text of third parties.
+    /// Names of the toolbox's servers whose results may be text of third parties.
     untrusted: Vec<String> = Vec::new();
-    /// `true` if all clients send the same key, so that they cannot be told apart.
+    /// `true` if all clients send the same API key, so that they cannot be distinguished.
     one_key: bool = false;
     /// Cache of the rendered texts of history messages.
     told: Arc<TextCache> = Arc::default();

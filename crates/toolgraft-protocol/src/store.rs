@@ -67,7 +67,7 @@ pub(crate) struct WrittenMessage {
     pub(crate) withheld: Withheld,
 }
 
-/// The stored facts of all clients, and the key that signs identifiers.
+/// The stored messages and items of all clients, and the key that signs identifiers of calls.
 pub struct Store {
     seal: Seal,
     inner: Mutex<Inner>,
@@ -90,13 +90,13 @@ struct Inner {
     written: HashMap<String, Arc<WrittenMessage>>,
     writing: VecDeque<(String, usize)>,
     written_bytes: usize,
-    /// Entries of `messages` and `items`, the oldest first.
+    /// Age and size of the entries of `messages` and `items`, the oldest first.
     ages: VecDeque<Age>,
     bytes: usize,
     /// Hashes of answers that followed no text of third parties; `said` lists them, the oldest
     /// first.
     clean: HashSet<u64>,
-    /// Clients that were sent possible text of third parties, with the time.
+    /// Clients in whose conversations possible text of third parties was read, each with the time.
     marked: HashMap<Client, Instant>,
     said: VecDeque<u64>,
 }
@@ -116,7 +116,7 @@ impl Store {
         Ok(Arc::new(Store { seal: Seal::new(secret)?, inner: Mutex::default() }))
     }
 
-    /// Returns the store for the client with this key.
+    /// Returns the view of the store for the client with this API key.
     pub fn of(self: &Arc<Self>, key: Option<&str>) -> ClientStore {
         ClientStore { client: self.seal.client(key), store: self.clone() }
     }

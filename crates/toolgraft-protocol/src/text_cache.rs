@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Maximum bytes of all cached texts.
+/// Maximum size, in bytes, of all cached texts together.
 const TOLD_BYTES: usize = 16 << 20;
 
 /// Estimated bytes that an entry of the cache takes in addition to its text.

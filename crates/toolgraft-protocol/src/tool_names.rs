@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use toolgraft::wire::wire_name;
 
-/// Longest name that the prompt shows unchanged, in characters: the limit of the interfaces.
+/// Maximum length, in characters, of a tool's name that the prompt shows unchanged: the limit of the client APIs.
 const LONGEST: usize = 128;
 
-/// The client's tools that have another name in the prompt.
+/// Names of the client's tools that differ from their names in the prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ToolNames {
     /// Names in the prompt, by the client's names; only names that differ have an entry.

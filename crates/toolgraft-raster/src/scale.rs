@@ -9,7 +9,7 @@ use crate::{CHANNELS, Raster};
 pub(crate) struct Scaler {
     /// Width and height of the original image, whose rows are pushed.
     from: (u32, u32),
-    /// Width and height of the new image.
+    /// Width and height of the scaled image.
     to: (u32, u32),
     columns: Vec<Window>,
     /// Windows of the new image's rows that are not finished.

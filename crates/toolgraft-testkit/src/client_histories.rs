@@ -83,7 +83,7 @@ pub fn sent(profile: Option<&'static Profile>, history: &Value) -> Value {
     adapter.request().expect("the model is asked")["messages"].take()
 }
 
-/// Returns the numbers in brackets that a history contains.
+/// Returns the marks `[1]` to `[9]` that a history contains.
 pub fn marks(history: &Value) -> Vec<String> {
     let text = history.to_string();
     (1..10).map(|number| format!("[{number}]")).filter(|mark| text.contains(mark)).collect()

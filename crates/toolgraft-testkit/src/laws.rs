@@ -24,7 +24,7 @@ use crate::{json_prefix, oracle};
 /// A message of a model, and the settings for parsing it.
 #[derive(Debug, Clone, Default)]
 pub struct Input {
-    /// Text of a separate reasoning field, pushed first.
+    /// Text of a separate reasoning field, parsed before the answer.
     pub reasoning_field: String,
     /// The text of the answer.
     pub text: String,
@@ -113,8 +113,8 @@ pub fn may_tell_reasoning(text: &str) -> bool {
     marks || text.contains("<|channel|>") || text.contains("<|start|>") || text.to_ascii_lowercase().contains("think")
 }
 
-/// Checks that a text without a think tag gives the same answer in `open` as in `auto`, except for
-/// the provenance.
+/// Checks that a text without a think tag is parsed to the same answer in the reasoning mode `open` as in `auto`,
+/// except for the provenance.
 ///
 /// # Errors
 /// Returns the difference, or a violated law.
@@ -212,11 +212,11 @@ fn same(expected: &Parsed, got: &Parsed) -> Result<(), Broken> {
 /// Checks the parser's events while one input is parsed.
 struct Watch<'a> {
     stream: &'a str,
-    /// Number of bytes given to the parser.
+    /// Number of bytes that were pushed to the parser.
     pushed: usize,
     /// Number of bytes that events cover.
     at: usize,
-    /// `true` once `finish` was called.
+    /// `true` once `finish` of the parser was called.
     finished: bool,
     /// Index, start and joined deltas of the open call.
     open: Option<(u32, usize, String)>,
@@ -242,7 +242,7 @@ struct Watch<'a> {
     line_has_text: bool,
     /// Number of bytes of the separate reasoning field.
     field: usize,
-    /// `line_has_text` at the beginning of the open call.
+    /// `true` if the open call began in a line that already had text.
     call_in_a_line: bool,
     /// Spans of all calls, including rejected ones.
     calls_at: Vec<Span>,
@@ -302,7 +302,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Checks an event. The first violation is kept.
+    /// Checks an event against the laws, and stores the first violation.
     fn event(&mut self, event: Event<'_>) {
         if self.broken.is_none()
             && let Err(law) = self.check_event(&event)
@@ -478,7 +478,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Checks that text is held back only for a cause.
+    /// Checks that the parser holds text back only for a cause; returns a violation that was found before.
     fn held(&mut self) -> Result<(), Broken> {
         if let Some(broken) = self.broken.take() {
             return Err(broken);
@@ -562,7 +562,7 @@ impl<'a> Watch<'a> {
         })
     }
 
-    /// Checks that texts that are no calls are in order, and outside of calls.
+    /// Checks that the reported texts that are no calls are in order, and outside of calls.
     fn not_calls(&self, list: &[NotACall]) -> Result<(), Broken> {
         let mut from = 0;
         for given in list {
@@ -697,7 +697,7 @@ fn after_fence(text: &str) -> Vec<&str> {
     on_the_line.chain([name, after_language, after.trim_start()]).collect()
 }
 
-/// Normalises a name as it is compared if no marker announces a call.
+/// Normalises the name of a tool for a comparison: points and hyphens become underscores.
 fn folded(name: &str) -> String {
     name.replace(['.', '-'], "_")
 }

@@ -24,7 +24,7 @@ thread_local! {
     static DIGEST: Cell<u64> = const { Cell::new(OFFSET) };
     /// `true` while the events of a stream are added to the digest.
     static IS_RECORDING: Cell<bool> = const { Cell::new(false) };
-    /// `true` if there was a revision since the message was last added to the digest.
+    /// `true` if an event revised earlier events since the message was last added to the digest.
     static IS_REVISED: Cell<bool> = const { Cell::new(false) };
 }
 

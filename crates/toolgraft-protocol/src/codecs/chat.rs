@@ -46,7 +46,7 @@ pub(crate) struct ChatStream {
 }
 
 impl ChatStream {
-    /// Makes the writer for a request with this body.
+    /// Makes the writer of the answer to a request with this body.
     pub(crate) fn of(body: &Map<String, Value>) -> Result<Self, Fault> {
         let include_usage = match body.get("stream_options") {
             Some(Value::Object(options)) => flag(options, "include_usage")?.unwrap_or(false),
@@ -58,7 +58,7 @@ impl ChatStream {
         Ok(ChatStream { head, around: None, include_usage, begun: false, calls: 0, older: false })
     }
 
-    /// Returns the chunks for one piece of the answer; none for a fault.
+    /// Returns the chunks for one piece of the answer; none for a piece without text or call, such as a fault.
     pub(crate) fn chunks(&mut self, out: Out) -> Vec<Value> {
         let delta = match out {
             Out::Fields(fields) => {

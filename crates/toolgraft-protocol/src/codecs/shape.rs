@@ -11,31 +11,32 @@ use toolgraft::wire::set_member;
 
 /// A client API (wire format): converts requests to Chat Completions, and makes the writer for answers.
 pub trait Shape: Send + Sync {
-    /// Converts a request to one of Chat Completions, and makes the writer for its answer. `kept`
-    /// is the client's store.
+    /// Converts the body of a client's request to Chat Completions, and makes the writer for its answer. `kept` is
+    /// the client's part of the store.
     ///
     /// # Errors
     /// Fails if a field is not supported or has the wrong type.
     fn read(&self, body: Map<String, Value>, kept: &ClientStore) -> Result<Read, Fault>;
 
-    /// Returns the error object for a fault, by default in OpenAI's form; also used for a failure in mid-stream.
+    /// Returns the error object for a fault, by default in OpenAI's form; it is also used for a failure in the middle
+    /// of a stream.
     fn error(&self, fault: &Fault) -> Value {
         serde_json::json!({"error": {
             "message": fault.message, "type": error_type(fault.status), "param": fault.param, "code": fault.code,
         }})
     }
 
-    /// Returns this interface's name for a field of Chat Completions, for errors.
+    /// Returns the client API's name for a field of Chat Completions, for error messages.
     fn field(&self, field: &str) -> String {
         field.to_owned()
     }
 
-    /// Returns the answer to a request to count tokens.
+    /// Returns the body of the answer to a request to count tokens, with this number.
     fn count(&self, tokens: u64) -> Value {
         serde_json::json!({"input_tokens": tokens})
     }
 
-    /// Returns `true` if an answer can hold the results of a search that this server ran.
+    /// Returns `true` if answers of the client API can hold the results of a search that this server ran.
     fn takes_results(&self) -> bool {
         false
     }
@@ -49,7 +50,7 @@ pub trait Shape: Send + Sync {
         Err(Fault::field("tools", format!("Hosted tool '{}' is not supported with {}.", hosted.kind, hosted.model)))
     }
 
-    /// Returns a model of the endpoint in the form of this interface's list; `None` for OpenAI's form.
+    /// Returns an entry for a model of the endpoint in the client API's list of models; `None` for OpenAI's form.
     fn model(&self, _name: &str) -> Option<Value> {
         None
     }
@@ -95,7 +96,7 @@ pub(crate) fn error_type(status: u16) -> &'static str {
 
 /// A client's request, converted to Chat Completions.
 pub struct Read {
-    /// The request in the form of Chat Completions.
+    /// The body of the request in the form of Chat Completions.
     pub chat: Map<String, Value>,
     /// Places of the request's tools in the original body, for error messages.
     pub places: Places,
@@ -132,7 +133,7 @@ impl Hosted {
     }
 }
 
-/// A page that a search found.
+/// A web page that a search found.
 #[derive(Debug, PartialEq)]
 pub struct Link {
     /// Title of the page.
@@ -141,7 +142,7 @@ pub struct Link {
     pub url: String,
 }
 
-/// The results of a search.
+/// The results of a web search.
 pub struct Results {
     /// Text of the search tool's result.
     pub text: String,
@@ -195,7 +196,7 @@ pub(crate) fn flag(body: &Map<String, Value>, field: &str) -> Result<Option<bool
     }
 }
 
-/// Removes a field and returns its value if it is not null.
+/// Removes a field of a request, and returns its value if it is not null.
 pub(crate) fn given(body: &mut Map<String, Value>, field: &str) -> Option<Value> {
     body.shift_remove(field).filter(|value| !value.is_null())
 }

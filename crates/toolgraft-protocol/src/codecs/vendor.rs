@@ -37,8 +37,7 @@ pub(crate) struct Fields {
 pub(crate) static FIELDS: LazyLock<Vendors> =
     LazyLock::new(|| serde_json::from_str(include_str!("vendor.json")).unwrap_or_default());
 
-/// The error code by which Anthropic's clients know that they have to send whole histories, without
-/// `thread`.
+/// Error code for Anthropic's clients, by which they know that they have to send whole histories, without `thread`.
 pub(crate) const THREAD_UNSUPPORTED: &str = "thread_unsupported_request";
 
 /// Tools of Anthropic's service by the prefix of their type, with the type of their result block. The service's other

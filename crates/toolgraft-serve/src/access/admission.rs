@@ -19,7 +19,7 @@ use super::settings::AccessSettings;
 use toolgraft::secrets::same;
 use toolgraft_protocol::{Fault, GOOGLE_KEY};
 
-/// Host names of the loopback.
+/// Host names of the loopback interface, which are always accepted.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// Value of a configured host name with which every `Host` is accepted: for a server that listens on all addresses,
@@ -78,7 +78,7 @@ fn text(value: &HeaderValue) -> String {
     String::from_utf8_lossy(value.as_bytes()).into_owned()
 }
 
-/// Returns a host without its port.
+/// Returns a host without its port, as in `localhost` for `localhost:8787`.
 fn name_of(host: &str) -> &str {
     match host.rfind(':') {
         // The last colon of `[::1]` is inside the address, and what follows it is no port.

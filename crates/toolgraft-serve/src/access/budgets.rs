@@ -43,15 +43,14 @@ budgets! {
     /// the endpoint. A further one is answered with 503.
     max_requests, with_max_requests: 2048, "requests";
 
-    /// Sets the bytes that the bodies of all these requests may have together; a body counts from
-    /// its first byte to the end of the answer. A request that exceeds the rest is answered with
-    /// 503, and one whose body alone is larger than one client's share with 413.
+    /// Sets how many bytes the bodies of all requests may have together; a body counts from its first byte to the end
+    /// of the answer. A request that exceeds the rest is answered with 503, and one whose body alone is larger than
+    /// one client's share with 413.
     max_body_bytes, with_max_body_bytes: 256 << 20, "bytes";
 
-    /// Sets the bytes that prepared lists of tools may take, those of running requests and the
-    /// cached ones together. At most an eighth is cached for later requests. A request that exceeds
-    /// the rest is answered with 503, and one whose list alone is larger than one client's share
-    /// with 413.
+    /// Sets how many bytes of memory prepared lists of tools may take, those of running requests and the cached ones
+    /// together. At most an eighth is cached for later requests. A request that exceeds the rest is answered with
+    /// 503, and one whose list alone is larger than one client's share with 413.
     max_prepared_bytes, with_max_prepared_bytes: PREPARED_BYTES, "bytes";
 
     /// Sets how many large bodies are read and calls with large schemas checked at once; by default

@@ -29,13 +29,13 @@ use toolgraft::secrets::Secrets;
 use toolgraft::transcript::{Recorder, Session};
 use toolgraft_protocol::Fault;
 
-/// Default for the number of requests that an [`Inspector`] keeps.
+/// Default maximum number of requests that an [`Inspector`] stores.
 pub const INSPECTED: usize = 200;
 
-/// Default for the bytes of all recordings that an [`Inspector`] keeps.
+/// Default maximum size, in bytes, of all recordings that an [`Inspector`] stores.
 pub const INSPECTED_BYTES: usize = 64 << 20;
 
-/// Maximum number of characters of a question in the list.
+/// Maximum number of characters of the title of a recorded request.
 const TITLE: usize = 80;
 
 /// Recordings of the last requests of a server, in memory. Clones share them.
@@ -159,7 +159,7 @@ impl Inspector {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts recording a request; these secrets are removed from its texts.
+    /// Adds a request to the inspector; these secrets are removed from all its recorded texts.
     pub(crate) fn begin(&self, interface: &'static str, secrets: &Secrets) -> Watch {
         let id = self.kept().begin(interface);
         let secrets = self.secrets.and(secrets);
@@ -241,7 +241,7 @@ impl Requests {
     }
 }
 
-/// Returns the type of a recording's line, which is its first member.
+/// Returns the type of a line of a recording, its first member; empty if it has none.
 fn kind(line: &[u8]) -> &[u8] {
     let kind = line.strip_prefix(b"{\"type\":\"").unwrap_or_default();
     kind.split(|byte| *byte == b'"').next().unwrap_or_default()

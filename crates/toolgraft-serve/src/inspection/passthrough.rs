@@ -30,10 +30,10 @@ pub(crate) struct PassthroughRecord {
     watch: Watch,
     recorder: Recorder,
     tell: mpsc::UnboundedSender<Passed>,
-    /// The recorder's stream of the answer's events.
+    /// The recorder's stream of the answer's events; reading it records them.
     written: BoxStream<'static, Passed>,
     decoder: Decoder,
-    /// The beginning of an incomplete line, or of the completion.
+    /// Bytes of an incomplete line of the stream, or of the completion so far.
     begun: Vec<u8>,
     is_stream: bool,
 }

@@ -16,11 +16,11 @@ use toolgraft_protocol::{Fault, Progress};
 /// Maximum number of characters of a model's or tool's name in a log, since clients write them.
 const MODEL: usize = 100;
 
-/// A function that is called with each finished request.
+/// A function that is called with the log entry of each finished request.
 pub(crate) type Log = Arc<dyn Fn(Served) + Send + Sync>;
 
-/// A finished request, without anything that was said in it. Keys are removed from the model's
-/// name; the rest of a name comes from the client and may be any text of up to 100 characters.
+/// The log entry of a finished request, without anything that was said in it. Keys are removed from the model's name;
+/// the rest of a name comes from the client and may be any text of up to 100 characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Served {
@@ -31,7 +31,7 @@ pub struct Served {
     pub model: String,
     /// HTTP status of the answer; `None` if the client disconnected before.
     pub status: Option<u16>,
-    /// Code of the error if the request failed; a stream may fail after the status 200.
+    /// Error code if the request failed; a stream may fail after the HTTP status 200.
     pub code: Option<&'static str>,
     /// Number of requests to the endpoint for the answer.
     pub rounds: u32,

@@ -143,7 +143,7 @@ impl Running {
     }
 }
 
-/// One piece of a response stream.
+/// The text of one piece of a response stream.
 struct StreamPiece {
     text: String,
     is_last: bool,

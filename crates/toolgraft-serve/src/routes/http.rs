@@ -222,15 +222,14 @@ pub(crate) fn refusing_router(fault: Fault) -> Router {
     })
 }
 
-/// Answers a request if the budgets have room for it. The reservation lasts until the end of the
-/// answer.
+/// Runs a route if the budgets allow another request. The reservation lasts until the end of the answer.
 async fn within_budgets(State(shared): State<Arc<Shared>>, mut request: Request, inner: Inner) -> Answer {
     let held = Reservation::new(request.headers(), &shared.config.access)?;
     request.extensions_mut().insert(held.clone());
     Ok(held.until_over(inner.run(request).await))
 }
 
-/// Returns a route's name in the metrics.
+/// Returns the name of a path's route in the metrics and the log.
 fn route(path: &str) -> &'static str {
     if let Some(interface) = INTERFACES.iter().find(|interface| path == interface.path) {
         return interface.name;
@@ -484,7 +483,7 @@ fn watch(shared: &Shared, route: &'static str, headers: &HeaderMap) -> Option<Wa
     Some(inspector.begin(route, &Secrets::new(shared.config.keys().chain(key.as_deref()))))
 }
 
-/// Answers a request to count tokens: an estimate of the prompt's tokens, without asking the model.
+/// Answers a request to count tokens with an estimate of the prompt's tokens, without a request to the model.
 async fn counted(shared: Arc<Shared>, beside: Map<String, Value>, request: Request) -> Answer {
     let (parts, body) = request.into_parts();
     let shape = shape_of(&parts.method, parts.uri.path(), &parts.headers);

@@ -41,7 +41,7 @@ pub enum ServeError {
         /// Address on which the server was to listen, `HOST:PORT`.
         listen: String,
     },
-    /// The address cannot be listened on.
+    /// The system refuses to listen on the address.
     #[error("cannot listen on {listen}: {source}")]
     Bind {
         /// Address on which the server was to listen, `HOST:PORT`.

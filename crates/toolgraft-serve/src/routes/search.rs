@@ -26,7 +26,7 @@ const MAX_LINKS: usize = 20;
 pub struct SearchTool {
     /// Name of the MCP server that has the tool.
     pub server: String,
-    /// The name of the tool.
+    /// Name of the search tool on its server.
     pub tool: String,
     /// Name of the tool's parameter for the query.
     pub parameter: String,
@@ -97,7 +97,7 @@ fn push(links: &mut Vec<Link>, title: &str, url: &str) {
     }
 }
 
-/// Returns the pages whose URLs are in a text, each once, with the text before the URL as its title.
+/// Returns the pages that a text names: the first URL of each line, each once, with the text before it as its title.
 fn links(text: &str) -> Vec<Link> {
     let mut links: Vec<Link> = Vec::new();
     let mut title = "";
@@ -120,7 +120,8 @@ fn links(text: &str) -> Vec<Link> {
     links
 }
 
-/// Up to this many letters before a URL are a label (`URL:`, `Link:`, `Source:`), not a title.
+/// Maximum number of letters and digits of a text before a URL that counts as a label (`URL:`, `Link:`, `Source:`)
+/// and not as a title.
 const LABEL: usize = 6;
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use toolgraft::turn::KnownWays;
 use toolgraft::wire::{set_member, take_member};
 use toolgraft_protocol::{AskSettings, Cache, ChatRequest, Fault, ModelFacts, ServedModel, Store, WITH_TOOLS};
 
-/// The state that all requests of a server share.
+/// The state that all requests of a server share: configuration, endpoint, caches and counters.
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) upstream: Upstream,

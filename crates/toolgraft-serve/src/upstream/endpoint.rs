@@ -22,10 +22,10 @@ use toolgraft::secrets::Secrets;
 use toolgraft::spans::{self, Span};
 use toolgraft_protocol::Fault;
 
-/// Headers of a client that are forwarded to the endpoint.
+/// Names of a client's headers that are forwarded to the endpoint.
 const TO_ENDPOINT: [&str; 5] = ["traceparent", "tracestate", "x-request-id", "openai-organization", "openai-project"];
 
-/// Headers of the endpoint that are forwarded to the client.
+/// Names of the endpoint's headers that are forwarded to the client.
 const TO_CLIENT: [HeaderName; 3] = [header::CONTENT_TYPE, header::RETRY_AFTER, HeaderName::from_static("x-request-id")];
 
 /// Maximum number of idle connections to the endpoint.
@@ -84,7 +84,7 @@ impl Upstream {
         Ok(Upstream { model, http, key, secrets, hands_on_key: settings.hands_on_key, idle: settings.idle_timeout })
     }
 
-    /// Returns the headers of a client that identify its tracing span.
+    /// Returns the headers of a client's request that identify its tracing span (`traceparent`, `tracestate`).
     pub(crate) fn traced(&self, from: &HeaderMap) -> Vec<(String, String)> {
         self.headers(from).into_iter().filter(|(name, _)| name.starts_with("trace")).collect()
     }
@@ -190,8 +190,8 @@ impl Upstream {
         Ok((status, json.map_err(|_| Fault::upstream(502, format!("the endpoint's {name} is not JSON")))?))
     }
 
-    /// Returns the answer of Ollama's own interface, which is beside `/v1`; `None` if the endpoint
-    /// does not have it.
+    /// Returns the answer of Ollama's own API at the endpoint, whose paths begin with `/api` beside `/v1`; `None` if
+    /// the endpoint does not have it.
     pub(crate) async fn of_ollama(&self, method: Method, path: &str, from: &HeaderMap, body: Bytes) -> Option<Value> {
         if !self.model.url().path().ends_with("/v1/chat/completions") {
             return None;

@@ -22,7 +22,7 @@ pub struct Learned {
 }
 
 impl Learned {
-    /// Makes the result of a trial for a model and a version.
+    /// Makes the result of a trial of native calls for this model and version of the endpoint.
     pub fn new(model: impl Into<String>, version: impl Into<String>, fault: Option<NativeFault>) -> Self {
         Learned { model: model.into(), version: version.into(), fault }
     }

@@ -32,7 +32,7 @@ const READ: [&str; 5] = ["input", "instructions", "max_output_tokens", "reasonin
 /// Fields of a Responses answer whose values do not come from the request's field of that name.
 const OF_THE_SERVER: [&str; 4] = ["background", "previous_response_id", "store", "reasoning"];
 
-/// The member of `include` by which a client asks for the probabilities of tokens.
+/// Entry of `include` in a Responses request by which a client asks for the probabilities of tokens.
 const LOGPROBS: &str = "message.output_text.logprobs";
 
 impl Shape for Responses {

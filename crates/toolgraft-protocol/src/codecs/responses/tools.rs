@@ -43,7 +43,7 @@ pub(super) struct Action {
 pub(super) static ACTIONS: LazyLock<Vec<Action>> =
     LazyLock::new(|| serde_json::from_str(include_str!("actions.json")).unwrap_or_default());
 
-/// The form in which a client expects a tool's calls.
+/// The form in which a client expects the calls of one tool.
 #[derive(Clone)]
 enum Form {
     Function(Member),
@@ -51,7 +51,7 @@ enum Form {
     Action(&'static Action),
 }
 
-/// A tool's own name and its namespace.
+/// Own name of a tool and its namespace, as the client wrote them.
 #[derive(Clone)]
 struct Member {
     namespace: Option<String>,
@@ -71,7 +71,7 @@ impl Member {
 /// The tools of a Responses request, converted to functions of Chat Completions.
 #[derive(Default)]
 pub(super) struct Tools {
-    /// Functions of Chat Completions; tools that run at OpenAI's service have only their type.
+    /// The tools as functions of Chat Completions; tools that run at OpenAI's service have only a type and a name.
     pub(super) functions: Vec<Value>,
     /// Place of each function in the original request, such as `tools[0]`.
     pub(super) places: Vec<String>,

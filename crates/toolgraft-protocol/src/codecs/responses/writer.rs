@@ -19,7 +19,7 @@ pub(super) struct ResponseStream {
     id: String,
     created: u64,
     model: String,
-    /// Fields of the request that the answer repeats.
+    /// Fields of the request that the answer repeats, with their values.
     head: Map<String, Value>,
     /// `true` if the client requests a summary of the reasoning: reasoning is sent as a summary, else as the model's
     /// text.
@@ -44,7 +44,7 @@ struct OpenItem {
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Message,
-    /// A message that refuses to answer.
+    /// An item that is a message in which the model refuses to answer.
     Refusal,
     Reasoning,
 }
@@ -251,7 +251,7 @@ impl Writer for ResponseStream {
     }
 }
 
-/// Returns the status of an answer, and the details if it is incomplete.
+/// Returns the status of a Responses answer for a finish reason, and its details if the answer is incomplete.
 fn status(reason: &FinishReason) -> (&'static str, Value) {
     let incomplete = |reason: &str| ("incomplete", json!({"incomplete_details": {"reason": reason}}));
     match reason {
