@@ -19,7 +19,7 @@ use crate::validate::OutputSchema;
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(600);
 
 impl Agent {
-    /// Options of an agent with this model and these tools.
+    /// Returns the options of an agent with this model and these tools.
     pub fn builder(model: impl Model + 'static, toolbox: impl Toolbox + 'static) -> AgentBuilder {
         AgentBuilder::new(Arc::new(model), Arc::new(toolbox))
     }
@@ -32,7 +32,7 @@ pub struct AgentBuilder {
     pub(super) inner: AgentInner,
     approver: Option<Arc<dyn Approver>>,
     profile: Option<Profile>,
-    /// The program set `inner.config` itself, so the profile does not replace it.
+    /// `true` if the program set `inner.config` itself, so that the profile does not replace it.
     has_config: bool,
     has_prompt: bool,
     tools_mode: Option<ToolsMode>,
@@ -85,7 +85,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets how tools are offered to the model. Default in the prompt.
+    /// Sets the way in which tools are offered to the model; by default in the prompt.
     #[must_use]
     pub fn tools_mode(mut self, mode: ToolsMode) -> Self {
         self.tools_mode = Some(mode);
@@ -142,7 +142,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets how long a call may take; `None` for any time. Default [`CALL_TIMEOUT`].
+    /// Sets the time limit of a call; `None` for no limit. Default [`CALL_TIMEOUT`].
     #[must_use]
     pub fn call_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.inner.call_timeout = timeout;
@@ -157,14 +157,14 @@ impl AgentBuilder {
         self
     }
 
-    /// Replaces the prompt's texts. `make` is called once per catalog.
+    /// Replaces the turn's texts for the model. `make` creates them for a catalog and is called once per catalog.
     #[must_use]
     pub fn wording(mut self, make: impl Fn(&Arc<Catalog>) -> Arc<dyn Wording> + Send + Sync + 'static) -> Self {
         self.inner.wording = Some(Box::new(make));
         self
     }
 
-    /// Builds the agent.
+    /// Builds the agent with these options.
     pub fn build(self) -> Agent {
         let AgentBuilder { mut inner, profile, tools_mode, policy, round_model, .. } = self;
         if let Some(profile) = profile {

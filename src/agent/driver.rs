@@ -17,23 +17,23 @@ use crate::model::{ModelError, ModelEvent, ModelEvents, Request};
 use crate::spans::{self, Span};
 use crate::turn::{Action, AgentEvent, Input, Turn};
 
-/// A turn and everything that runs for it.
+/// Driver of one turn: the turn with its model stream, its running calls and its unanswered question.
 pub(super) struct Driver {
     pub(super) agent: Arc<AgentInner>,
     pub(super) asking: Arc<ApproverState>,
     pub(super) turn: Turn,
     pub(super) cancel: CancellationToken,
-    /// Cancelled by the program to suspend the turn; `None` once the turn was told.
+    /// Token that the program cancels to suspend the turn; `None` once the suspension was reported to the turn.
     pub(super) suspend: Option<CancellationToken>,
     pub(super) message: Option<ModelEvents>,
-    /// Running calls and questions to the endpoint.
+    /// Futures of running calls and of questions to the endpoint.
     pub(super) calls: FuturesUnordered<BoxFuture<'static, Input>>,
     pub(super) question: Option<BoxFuture<'static, Input>>,
     pub(super) over: bool,
     pub(super) record: Option<TurnRecord>,
     /// Extra HTTP headers of the turn's requests to the model.
     pub(super) headers: Vec<(String, String)>,
-    /// The span of the turn.
+    /// Tracing span of the turn.
     pub(super) span: Span,
 }
 
@@ -126,7 +126,7 @@ impl Driver {
         in_span(span, record.stream(self.turn.setup().catalog(), &request, answer))
     }
 
-    /// Waits for the first thing that happens: cancellation and suspension before events, calls and answers.
+    /// Waits for the turn's next input: cancellation and suspension before events, calls and answers.
     async fn input(&mut self) -> Input {
         let Driver { cancel, suspend, message, calls, question, .. } = self;
         tokio::select! {
@@ -162,7 +162,7 @@ async fn next_event(message: &mut Option<ModelEvents>) -> Input {
     Input::of_model(event)
 }
 
-/// Waits for the approver's answer; without an open question it never completes.
+/// Waits for the approver's answer; without a pending question it never completes.
 async fn answer(question: &mut Option<BoxFuture<'static, Input>>) -> Input {
     match question {
         None => std::future::pending().await,

@@ -20,7 +20,7 @@ use crate::turn::{Turn, TurnError, TurnStart};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentError {
-    /// The conversation has nothing to answer.
+    /// The conversation has no message that the model can answer.
     #[error(transparent)]
     Turn(#[from] TurnError),
     /// The prompt cannot be written for these tools.
@@ -37,14 +37,14 @@ pub struct Agent {
 
 impl Agent {
     /// Returns the same agent with another approver, for one user of several or for one conversation. It shares model,
-    /// tools and prompt with this one. Approvals that were given here do not count there.
+    /// tools and prompt with this one. Approvals that this agent's approver gave do not count for the new agent.
     #[must_use]
     pub fn with_approver(&self, approver: impl Approver + 'static) -> Agent {
         Agent { inner: self.inner.clone(), asking: Arc::new(ApproverState::new(Some(Arc::new(approver)))) }
     }
 
-    /// Runs one turn: the model answers the end of the conversation. Calls that a [suspended](Run::suspend) turn left
-    /// open are dealt with first.
+    /// Runs one turn: the model answers the last message of the conversation. Calls that a [suspended](Run::suspend)
+    /// turn left pending are dealt with first.
     ///
     /// The tools are those that the toolbox has now; a later change of its catalog takes effect in the next turn.
     ///
@@ -64,7 +64,7 @@ impl Agent {
         self.run_with(conversation, RunOptions { recorder: Some(recorder.clone()), ..RunOptions::default() })
     }
 
-    /// Runs one turn with options of its own.
+    /// Runs one turn with these options.
     ///
     /// # Errors
     /// As for [`run`](Agent::run).

@@ -11,7 +11,7 @@ use crate::tools::Catalog;
 use crate::turn::{KnownWays, PromptWording, Setup, TurnConfig, Wording};
 use crate::validate::{OutputSchema, Validator};
 
-/// Makes the texts of turns for the tools of a catalog.
+/// Function that creates the texts of turns for the tools of a catalog.
 pub(super) type MakeWording = Box<dyn Fn(&Arc<Catalog>) -> Arc<dyn Wording> + Send + Sync>;
 
 /// The state that the turns of an agent share.
@@ -25,7 +25,7 @@ pub(super) struct AgentInner {
     pub(super) display_only: Vec<String>,
     /// The schema that every answer must match, if any.
     pub(super) output: Option<Arc<OutputSchema>>,
-    /// Replaces the prompt's texts, if set.
+    /// Function that creates the texts for the model; `None` for those of the prompt templates.
     pub(super) wording: Option<MakeWording>,
     /// Features that the endpoint is known not to support, whatever the tools are.
     pub(super) ways: Arc<KnownWays>,
@@ -58,7 +58,7 @@ impl AgentInner {
         Ok(setup)
     }
 
-    /// Returns the catalog with the tools marked that [`AgentInner::display_only`] matches.
+    /// Returns the catalog, in which the tools that [`AgentInner::display_only`] matches are marked display-only.
     fn marked(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
         if self.display_only.is_empty() {
             return catalog;

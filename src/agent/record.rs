@@ -10,13 +10,14 @@ use crate::turn::AgentEvent;
 /// be revised.
 pub struct TurnRecord {
     recorder: Recorder,
-    /// Calls of the current message, in their order.
+    /// Calls of the current message that are not written yet, in their order.
     waiting: Vec<PendingCall>,
 }
 
 struct PendingCall {
     call: RecordedCall,
-    /// The call was written before a think tag turned its text into reasoning: unless it is promoted, it was a draft.
+    /// `true` if the call was written before a think tag turned its text into reasoning: unless promoted, it was a
+    /// draft.
     doubtful: bool,
 }
 
@@ -33,7 +34,7 @@ impl TurnRecord {
         self.recorder.stream(request, answer)
     }
 
-    /// Writes the event, or keeps it until the message is over.
+    /// Records an event of the turn; calls are written only once their message is over.
     pub fn event(&mut self, event: &AgentEvent) {
         match event {
             AgentEvent::CallEnded { index, id, call } => self.wait(*index, Some(id), Ok((**call).clone())),

@@ -11,7 +11,7 @@ use crate::transcript::Recorder;
 use crate::turn::{AgentEvent, Finished};
 use crate::validate::OutputSchema;
 
-/// Options of one turn.
+/// Options of one turn of an agent.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct RunOptions {
@@ -47,7 +47,7 @@ impl RunOptions {
     }
 }
 
-/// The events of one turn; [`AgentEvent::Finished`] is the last one.
+/// Stream of the events of one turn; [`AgentEvent::Finished`] is the last one.
 pub struct Run {
     pub(super) events: BoxStream<'static, AgentEvent>,
     pub(super) cancel: CancellationToken,
@@ -85,7 +85,7 @@ impl Run {
         self.suspend.clone()
     }
 
-    /// Runs the turn to its end.
+    /// Runs the turn to its end and returns its result.
     ///
     /// # Panics
     /// [`AgentEvent::Finished`] was taken from the stream before.

@@ -6,8 +6,8 @@ use super::message::{Assistant, HistoryCall, User};
 use crate::event::Call;
 use crate::outcome::{Outcome, Status};
 
-/// A history. Its JSON form holds its version and its entries; deserializing one checks the same rules as the methods
-/// of [`Conversation`].
+/// History of a conversation. Its JSON form holds its version and its entries; deserializing one checks the same rules
+/// as the methods of [`Conversation`].
 ///
 /// A version above [`CONVERSATION_VERSION`](super::CONVERSATION_VERSION) is refused.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -58,32 +58,32 @@ impl<'a> Answered<'a> {
     }
 }
 
-/// A change that would break the order of a history: a mistake of the caller.
+/// Error for a change that would break the order of a history: a mistake of the caller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConversationError {
-    /// Calls wait for their outcomes.
+    /// Calls of the last message have no outcome yet.
     #[error("calls {} have no outcome yet: answer them first", ids.join(", "))]
     Pending {
-        /// The calls' ids.
+        /// Ids of these calls.
         ids: Vec<String>,
     },
     /// No call of the last message has this id.
     #[error("no call {id:?} waits for an outcome")]
     NotPending {
-        /// The id.
+        /// Id of the call that was answered.
         id: String,
     },
-    /// The id was used before.
+    /// A new call has the id of another call.
     #[error("the call id {id:?} is already taken: every call needs its own")]
     DuplicateId {
-        /// The id.
+        /// Id that both calls have.
         id: String,
     },
-    /// It is not the model's turn to speak.
+    /// A message of the model was appended where the history has nothing to answer.
     #[error("there is nothing to answer: expected a user message, an outcome or feedback before the model's message")]
     NothingToAnswer,
-    /// A note needs a message of the model before it.
+    /// A note was appended without a message of the model before it.
     #[error("a note follows a message of the model, and there is none")]
     NothingToNote,
 }
@@ -157,7 +157,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Returns the calls that have no outcome yet, in the message's order.
+    /// Returns the calls of the last message that have no outcome yet, in the message's order.
     pub fn pending(&self) -> impl Iterator<Item = &HistoryCall> {
         let last = self.last_message();
         let after = last.map_or(&[][..], |(at, _)| &self.entries[at + 1..]);
@@ -177,7 +177,8 @@ impl Conversation {
         message.calls().next().is_some() && message.calls().all(displayed) && message.feedback().next().is_none()
     }
 
-    /// Returns `true` if the model is to speak next: something is there to answer, and no call is pending.
+    /// Returns `true` if the model has to write the next message: the last entry needs an answer, and no call is
+    /// pending.
     pub fn awaits_model(&self) -> bool {
         let told = match self.entries.last() {
             None => false,
@@ -223,7 +224,7 @@ impl Conversation {
     }
 }
 
-/// Returns the calls among `entries` whose outcomes are among them too.
+/// Returns the calls among `entries` whose outcomes are among these entries too, with the outcomes.
 pub(super) fn answered(entries: &[HistoryEntry]) -> Vec<Answered<'_>> {
     let outcome = |id: &str| entries.iter().find_map(|entry| entry.outcome_of(id));
     let calls = entries.iter().flat_map(HistoryEntry::calls);

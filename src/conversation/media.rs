@@ -12,8 +12,8 @@ pub(super) struct Media {
 }
 
 impl Media {
-    /// Adds the media to the message with the results if that is the last one, otherwise to a user message of their
-    /// own.
+    /// Adds the media to the last message if that is a user message, which then has the results, otherwise to a user
+    /// message of their own.
     pub(super) fn go_with(self, messages: &mut Vec<Message>) {
         let is_told = messages.last().is_some_and(|last| last.role == Role::User);
         let text = if is_told { String::new() } else { self.shown() };
@@ -21,7 +21,7 @@ impl Media {
         push(messages, Message { images, audio, ..Message::user(text) });
     }
 
-    /// Returns one line for each image and sound, as the text of a message that has no other.
+    /// Returns one line for each image and sound, as the text of a message that has only these media.
     fn shown(&self) -> String {
         let images = self.images.iter().map(Image::to_string);
         images.chain(self.audio.iter().map(Audio::to_string)).collect::<Vec<_>>().join("\n")

@@ -84,7 +84,7 @@ impl User {
         image::shown(&self.text, &self.images)
     }
 
-    /// Returns the message of a request to the model, with control tokens in the text broken.
+    /// Returns the message of a request to the model, with control tokens in the text defused.
     pub(super) fn as_message(&self) -> Message {
         Message { images: self.images.clone(), ..Message::user(break_tokens(&told_apart(&self.text))) }
     }
@@ -169,7 +169,7 @@ impl HistoryCall {
         HistoryCall { id: id.into(), call: Box::new(call), raw: raw.into(), untagged: false }
     }
 
-    /// Returns the call's text as the model wrote it, with control tokens in its arguments broken. Those of the call
+    /// Returns the call's text as the model wrote it, with control tokens in its arguments defused. Those of the call
     /// syntax itself stay.
     fn written(&self) -> Cow<'_, str> {
         let spec = self.call.dialect.spec();
@@ -242,7 +242,7 @@ impl Assistant {
     }
 
     /// Returns the text that the model reads as its own message: text, calls and call syntax as it wrote them, without
-    /// think tags, leaked tokens and the calls of its reasoning. Control tokens in text and arguments are broken.
+    /// think tags, leaked tokens and the calls of its reasoning. Control tokens in text and arguments are defused.
     pub fn written(&self) -> String {
         let mut written = String::new();
         for part in &self.parts {

@@ -23,7 +23,7 @@ impl Conversation {
     /// are a user message.
     ///
     /// # Errors
-    /// Those of `words`.
+    /// The errors that `words` returns.
     pub fn render_native<E>(
         &self,
         layout: &Layout,
@@ -68,14 +68,14 @@ impl Conversation {
 /// The native calls of one message and the messages that answer them.
 struct NativeRound<'a> {
     conversation: &'a Conversation,
-    /// Identifiers that rejected calls have taken.
+    /// Identifiers that rejected calls of the rendered messages have.
     ids: &'a mut HashSet<String>,
     calls: Vec<NativeCall>,
     results: Vec<Message>,
 }
 
 impl NativeRound<'_> {
-    /// Collects the calls of a message in their order and returns the text that is told in addition to the results.
+    /// Collects the calls of a message and their results in order. Returns the corrections and notes that follow them.
     fn take<E>(
         &mut self,
         message: &Assistant,
@@ -127,13 +127,13 @@ impl NativeRound<'_> {
     }
 }
 
-/// Wraps a rejected call, so that its correction can be written.
+/// Returns replies with only this rejected call, from which its correction is written.
 fn correction(rejected: &Rejected) -> Replies<'_> {
     Replies { rejected: vec![rejected], ..Replies::default() }
 }
 
-/// Returns the name with other characters replaced by `_`, cut to 64: OpenAI's API accepts only `[a-zA-Z0-9_-]{1,64}`,
-/// and refuses every request whose history has another name.
+/// Returns a tool's name with invalid characters replaced by `_`, cut to 64: OpenAI's API accepts only
+/// `[a-zA-Z0-9_-]{1,64}`, and refuses every request whose history has another name.
 fn repeatable_name(name: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let name: String = name.chars().map(|c| if allowed(c) { c } else { '_' }).take(64).collect();

@@ -9,38 +9,39 @@ use crate::event::Rejected;
 use crate::message::{Message, Reads};
 use crate::outcome::Outcome;
 
-/// Everything that the model is told after one of its messages: outcomes, rejections and notes.
+/// Feedback for the model after one of its messages: outcomes, rejections and notes.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Replies<'a> {
-    /// The message's calls, in its order.
+    /// Calls of the message with their outcomes, in its order.
     pub answered: Vec<Answered<'a>>,
-    /// The message's rejected calls that the model is told about, in its order.
+    /// Rejected calls of the message that the model is told about, in its order.
     pub rejected: Vec<&'a Rejected>,
-    /// The message made no call, or not the one named, although the tool choice requires one.
+    /// `true` if the message made no call, or not the one named, although the tool choice requires one.
     pub unmet: bool,
-    /// Further notes.
+    /// Notes of the program about the message.
     pub notes: Vec<&'a str>,
-    /// All calls of earlier messages since the last message of the user.
+    /// Calls of earlier messages since the last message of the user, with their outcomes.
     pub earlier: Vec<Answered<'a>>,
-    /// Messages of the model that follow this one.
+    /// Number of messages of the model that follow this one.
     ///
     /// If there are any, only the outcomes of the calls are told, and nothing that applies only now (the calls so far,
     /// the request, what to do), so that the text is the same in every later request.
     pub later: usize,
-    /// The model's reasoning before the message, if it is to be told again.
+    /// The model's reasoning before the message, if the request repeats it.
     pub thought: Option<&'a str>,
     /// The text of the user's last message.
     pub request: Option<&'a str>,
     /// Limit on the bytes of one result, to save space; `None` for the usual limit.
     pub result_bytes: Option<usize>,
-    /// The prompt has no text that says whether a tool failed.
+    /// `true` if the prompt must not say whether a tool failed, because a client's results do not have that
+    /// information.
     pub without_status: bool,
-    /// Some earlier calls belong to messages that are not in the request.
+    /// `true` if some earlier calls belong to messages that are left out of the request.
     pub left_out: bool,
 }
 
-/// A piece of a history as a request includes it.
+/// Message of a history as a request includes it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shown<'a> {
     /// A message of the user.
@@ -55,9 +56,9 @@ pub enum Shown<'a> {
 pub struct Layout {
     /// The system text; empty for none.
     pub system: String,
-    /// The role and place of the system text.
+    /// Role and position of the message with the system text.
     pub placement: SystemPlacement,
-    /// Messages between the system text and the history: examples. By default none.
+    /// Messages between the system text and the history, such as examples. By default none.
     pub before: Vec<Message>,
     /// The parts of the history that are left out; by default none.
     pub trim: Trim,
@@ -74,7 +75,7 @@ impl Layout {
         Layout { system: system.into(), placement, before, trim, trim_note: String::new(), reads }
     }
 
-    /// Returns the messages before the history, without the system text.
+    /// Returns the messages before the history: examples and the note about left-out parts, without the system text.
     pub(super) fn before(&self) -> Vec<Message> {
         let mut messages = Vec::new();
         self.before.iter().for_each(|message| push(&mut messages, message.clone()));
@@ -82,7 +83,7 @@ impl Layout {
         messages
     }
 
-    /// Puts the system text into a request's messages.
+    /// Inserts the system text into the messages of a request.
     pub(super) fn place(&self, messages: &mut Vec<Message>) {
         place(messages, Some(Message::system(self.system.as_str())), self.placement);
     }
@@ -97,7 +98,7 @@ impl Conversation {
     /// empty messages are left out.
     ///
     /// # Errors
-    /// Those of `replies`.
+    /// The errors that `replies` returns.
     pub fn render<E>(
         &self,
         layout: &Layout,
@@ -150,7 +151,7 @@ impl Conversation {
         shown
     }
 
-    /// Returns what is told after the message at index `at`; `spoken` is the index of the user's last message before
+    /// Returns the feedback after the message at index `at`; `spoken` is the index of the user's last message before
     /// it.
     fn replies<'a>(&'a self, spoken: usize, at: usize, message: &'a Assistant) -> Replies<'a> {
         let next = |entry: &HistoryEntry| matches!(entry, HistoryEntry::User(_) | HistoryEntry::Assistant(_));
@@ -180,7 +181,7 @@ impl Conversation {
     }
 }
 
-/// Returns the results in each piece of a history; none for a piece whose results are shortened.
+/// Returns for each message the results whose media a request may include; none where results are shortened.
 pub(super) fn results<'a>(shown: &[Shown<'a>]) -> Vec<Vec<&'a Outcome>> {
     let outcomes = |shown: &Shown<'a>| match shown {
         Shown::Assistant(_, told) if told.result_bytes.is_none() => told.answered.iter().map(|a| a.outcome).collect(),
@@ -190,7 +191,7 @@ pub(super) fn results<'a>(shown: &[Shown<'a>]) -> Vec<Vec<&'a Outcome>> {
 }
 
 impl Replies<'_> {
-    /// Returns `true` if there is nothing to tell.
+    /// Returns `true` if there are neither outcomes nor rejected calls nor notes.
     pub fn is_empty(&self) -> bool {
         self.answered.is_empty() && self.rejected.is_empty() && self.notes.is_empty()
     }

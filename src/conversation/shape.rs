@@ -8,15 +8,15 @@
 use crate::dialect::SystemPlacement;
 use crate::message::{Message, Role};
 
-/// The user message that is inserted before an answer that comes first.
+/// Text of the user message that is inserted before a message of the model that comes first.
 pub const BEGINS: &str = "Begin.";
 
-/// A message, as far as the order of roles concerns it.
+/// Message of a conversation, whose role can be changed and which can be joined with the next message.
 pub trait Spoken: Sized {
-    /// Creates a message of text.
+    /// Creates a message with this role and text.
     fn said(role: Role, text: String) -> Self;
 
-    /// Returns the role as the APIs write it.
+    /// Returns the role of the message as the APIs write it, such as `user`.
     fn role(&self) -> &str;
 
     /// Returns `true` if the message has no content, makes no call and answers none.
@@ -42,8 +42,8 @@ fn asks<M: Spoken>(message: &M) -> bool {
     message.role() == Role::User.as_str()
 }
 
-/// Brings messages into the order that every template accepts. `own` is appended to the system messages that come
-/// first; later system messages become user messages in their place.
+/// Brings messages into the order that every template accepts. The system text `own` is appended to the system messages
+/// that come first; later system messages become user messages in their place.
 pub fn shape<M: Spoken>(messages: Vec<M>, own: Option<String>, placement: SystemPlacement) -> Vec<M> {
     let begins = messages.iter().take_while(|message| is_system(*message)).count();
     let mut messages = messages.into_iter();
@@ -80,7 +80,8 @@ pub fn push<M: Spoken>(messages: &mut Vec<M>, message: M) {
     });
 }
 
-/// Puts the system text where the model accepts it: first, or before the first user message.
+/// Inserts the system text as the first message, or joins it with the first user message if the model has no system
+/// role.
 pub fn place<M: Spoken>(messages: &mut Vec<M>, system: Option<M>, placement: SystemPlacement) {
     let Some(mut system) = system.filter(|system| !system.is_empty()) else { return };
     if placement == SystemPlacement::User {

@@ -60,7 +60,8 @@ impl<'de> Deserialize<'de> for Conversation {
     }
 }
 
-/// Accepts an object only: a derived `Deserialize` would take a list of the members' values, too.
+/// Visitor that deserializes a conversation from an object only: a derived `Deserialize` would accept a list of the
+/// members' values, too.
 struct ConversationVisitor;
 
 impl<'de> Visitor<'de> for ConversationVisitor {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Conversation, HistoryEntry};
 
-/// Bytes to which a result is shortened: about a line.
+/// Number of bytes to which an old result is shortened: about a line.
 pub const SHORT_RESULT_BYTES: usize = 160;
 
 /// The parts of a history that are left out of a request. The history itself stays whole.
@@ -21,7 +21,7 @@ pub const SHORT_RESULT_BYTES: usize = 160;
 /// The current question and the last round stay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trim {
-    /// Indices of the entries that are left out.
+    /// Indices of the history's entries that are left out.
     hidden: BTreeSet<usize>,
     /// Indices of the model's messages whose results are shortened.
     short: BTreeSet<usize>,
@@ -35,7 +35,7 @@ pub struct Trim {
     pub results: usize,
 }
 
-/// One step of a trim.
+/// Step of shortening a history for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TrimStep {
     /// Leaves out a message of the model, and the question before it if the message is the last of its rounds.
@@ -81,7 +81,7 @@ impl Trim {
 }
 
 impl Conversation {
-    /// Returns the trim of the first `steps` steps, or of all steps if there are fewer.
+    /// Returns the parts that the first `steps` steps of shortening leave out; all steps, if there are fewer.
     pub fn trim(&self, steps: usize) -> Trim {
         let mut trim = Trim::default();
         for step in self.steps().into_iter().take(steps) {
@@ -96,7 +96,7 @@ impl Conversation {
         trim
     }
 
-    /// Returns the trim of all steps that also limits each result after the last message to `last_result_bytes`.
+    /// Returns the parts that all steps of shortening leave out, with a limit on each result after the last message.
     pub fn trim_all(&self, last_result_bytes: usize) -> Trim {
         let mut trim = self.trim(usize::MAX);
         if let Some((at, _)) = self.last_message() {
@@ -106,7 +106,7 @@ impl Conversation {
         trim
     }
 
-    /// Returns the number of steps that a trim of this history can have.
+    /// Returns the number of steps by which this history can be shortened.
     pub fn trim_steps(&self) -> usize {
         self.steps().len()
     }
@@ -123,7 +123,7 @@ impl Conversation {
         steps
     }
 
-    /// Returns the steps about the questions before the current one.
+    /// Returns the steps that leave out the questions before the current one, and their rounds.
     fn earlier_steps(&self, current: usize) -> Vec<TrimStep> {
         let mut steps = Vec::new();
         let questions = (0..=current).filter(|&at| matches!(self.entries.get(at), Some(HistoryEntry::User(_))));

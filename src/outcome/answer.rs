@@ -110,7 +110,7 @@ impl Outcome {
         self
     }
 
-    /// Returns `true` if the tool answered.
+    /// Returns `true` if the status is [`Status::Result`]: the tool answered.
     pub fn is_result(&self) -> bool {
         self.status == Status::Result
     }

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Length of a code in characters.
+/// Number of characters of the code in a frame's tags.
 const CODE: usize = 6;
 
 /// Returns the code of a frame around `text`: a hash of `before` and the text. It is hashed again until the text does
@@ -43,7 +43,7 @@ pub fn foreign_in_frames<'t>(kind: &str, text: &'t str) -> impl Iterator<Item = 
     in_frames(kind, text).map(|(_, inner)| inner)
 }
 
-/// Returns the names, where they have one, and the texts of the files in a text.
+/// Returns the names (`None` without one) and the contents of the framed files in a text.
 pub fn named_files(text: &str) -> impl Iterator<Item = (Option<String>, &str)> {
     let name = |head: &str| {
         let (_, name) = head.split_once(" name=")?;
@@ -102,7 +102,7 @@ pub fn noted(note: &str) -> String {
     format!("<{STATUS}>{gap}{note}{gap}</{STATUS}>")
 }
 
-/// Returns a note without its frame, for people.
+/// Returns a note of the program without its frame, for people.
 pub fn unnoted(note: &str) -> String {
     [format!("<{STATUS}>"), format!("</{STATUS}>")].iter().fold(note.to_owned(), |note, tag| note.replace(tag, ""))
 }
@@ -133,7 +133,7 @@ pub fn told_apart(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the texts in a user's message that may come from others: its files, with their names where they have one,
-/// and the whole message if it is [told apart](told_apart).
+/// and the whole message if it gets a frame of its own (see [`told_apart`]).
 pub fn foreign_in_message(text: &str) -> impl Iterator<Item = (Option<String>, &str)> {
     named_files(text).chain(has_tag_of_results(text).then_some((None, text)))
 }

@@ -11,7 +11,7 @@ pub const RESULT_BYTES: usize = 50 * 1024;
 pub struct Cut<'a> {
     /// The text's beginning: two thirds of the limit.
     pub head: &'a str,
-    /// Bytes that are left out between head and tail.
+    /// Number of bytes that are left out between head and tail.
     pub missing: usize,
     /// The text's end.
     pub tail: &'a str,

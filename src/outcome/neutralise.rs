@@ -83,7 +83,8 @@ impl Neutraliser {
         self.neutralise(&shortened(joined, limit)).into_owned()
     }
 
-    /// Like [`describe`](Neutraliser::describe), but keeps the text's lines, except empty ones; each is trimmed.
+    /// Returns a server's text as [`describe`](Neutraliser::describe) does, but in its lines, which are trimmed; empty
+    /// lines are left out.
     pub fn describe_lines(&self, text: &str, limit: usize) -> Vec<String> {
         let stripped = strip_invisible(text);
         let lines: Vec<_> = stripped.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

@@ -2,16 +2,16 @@
 
 use regex::RegexBuilder;
 
-/// Bytes of the line that are shown before and after an occurrence.
+/// Numbers of bytes of the line that are shown before and after an occurrence.
 const AROUND: (usize, usize) = (80, 160);
 
-/// Bytes that a shown place counts for its offset and separator.
+/// Number of bytes that the offset and separator of a shown occurrence count towards the limit.
 const NUMBER: usize = 16;
 
-/// Characters of a searched text that are compared.
+/// Maximum number of characters of a searched text that are compared.
 const WANTED_CHARS: usize = 256;
 
-/// Limit on the places that are shown.
+/// Maximum number of occurrences of a searched text that are shown.
 const PLACES: usize = 40;
 
 /// The part of a text from a byte offset.
@@ -48,9 +48,9 @@ impl<'a> TextPart<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct TextPlaces<'a> {
-    /// The text around each place, on its line, with the byte offset where it begins.
+    /// Text around each shown occurrence, on its line, with the byte offset where that text begins.
     pub shown: Vec<TextPart<'a>>,
-    /// The number of places; further occurrences in the text around a place do not count.
+    /// Number of occurrences; further ones in the text around an occurrence do not count.
     pub count: usize,
 }
 
@@ -79,7 +79,7 @@ impl<'a> TextPlaces<'a> {
         places
     }
 
-    /// Returns the places that are shown, each on a line with its byte offset.
+    /// Returns the shown occurrences, each on a line with the byte offset of its text.
     pub fn lines(&self) -> String {
         let lines: Vec<String> = self.shown.iter().map(|place| format!("{}: {}", place.from, place.text)).collect();
         lines.join("\n")

@@ -33,12 +33,12 @@ pub fn break_tokens(text: &str) -> Cow<'_, str> {
     with_breaks(text, |_| true)
 }
 
-/// Like [`break_tokens`], for the model's own text: a token that the model copied with a break stays as it is.
+/// Escapes the model's own text like [`break_tokens`]; a token that the model copied with a break stays as it is.
 pub(crate) fn rebreak_tokens(text: &str) -> Cow<'_, str> {
     with_breaks(text, |breaks| breaks == 0)
 }
 
-/// Reverses [`break_tokens`].
+/// Removes the invisible characters that [`break_tokens`] has inserted into a text.
 pub fn restore_tokens(text: &str) -> Cow<'_, str> {
     if !text.contains(BREAK) {
         return Cow::Borrowed(text);
@@ -80,7 +80,7 @@ pub struct Restorer {
 }
 
 impl Restorer {
-    /// Takes a piece and returns the text that is certain now.
+    /// Appends a piece of the text and returns the restored text that is certain now.
     pub fn push(&mut self, text: &str) -> String {
         let all = std::mem::take(&mut self.held) + text;
         let mut rest = all.as_str();
@@ -111,19 +111,19 @@ impl Restorer {
         restored
     }
 
-    /// Returns the text that is held back, at the end of the text or before something that interrupts it.
+    /// Returns the text that is held back, at the end of the text or before an interruption of it.
     pub fn finish(&mut self) -> String {
         self.first = None;
         std::mem::take(&mut self.held)
     }
 }
 
-/// Classifies the text after a first character.
+/// Result of comparing the text after a token's first character with the rests of the control tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TokenMatch {
-    /// The rest of a token.
+    /// The text begins with the rest of a token.
     Token,
-    /// The beginning of a token; the text ends too early to tell.
+    /// The text is the beginning of a token's rest; it ends too early to decide.
     More,
     Other,
 }
@@ -132,7 +132,7 @@ fn is_first(c: char) -> bool {
     matches!(c, '<' | '[' | ']' | '｜' | '◁')
 }
 
-/// Tells whether `text`, the text after a first character and its breaks, is the rest of a token.
+/// Compares `text`, the text after a first character and its breaks, with the rests of all control tokens.
 fn token_after(first: char, text: &str) -> TokenMatch {
     let Some(second) = text.bytes().next() else { return TokenMatch::More };
     if !SECOND[usize::from(second)] {
@@ -169,7 +169,7 @@ fn token_after(first: char, text: &str) -> TokenMatch {
     }
 }
 
-/// Tells whether `text` continues like `<|…|>` after its first bar.
+/// Compares `text` with the part of a token `<|…|>` after its first bar.
 fn barred(text: &str, bar: char) -> TokenMatch {
     let is_inner = |c: char| !(c.is_whitespace() || is_first(c) || matches!(c, '>' | '|' | BREAK));
     match closed(text, bar, is_inner) {
@@ -192,7 +192,7 @@ fn barred(text: &str, bar: char) -> TokenMatch {
     }
 }
 
-/// Tells whether `text` begins with 1 to [`MAX_INNER`] bytes of a kind, followed by `close`.
+/// Compares `text` with 1 to [`MAX_INNER`] bytes of a kind, followed by `close`.
 fn closed(text: &str, close: char, is_inner: impl Fn(char) -> bool) -> TokenMatch {
     let end = text.find(|c| !is_inner(c)).unwrap_or(text.len());
     match text[end..].chars().next() {
@@ -213,14 +213,14 @@ pub fn control_tokens() -> impl Iterator<Item = &'static str> {
     template_tokens().map(|token| token.text).filter(single).chain(families)
 }
 
-/// Returns the rests after `first` of the tokens without a form, where the rest begins with the byte `second`.
+/// Returns the rests of the listed tokens that begin with `first` and `second` and are not of the form `<|…|>`.
 fn rests(first: char, second: u8) -> impl Iterator<Item = &'static str> {
     let after = &RESTS[usize::from(second)];
     after.iter().filter(move |(own, _)| *own == first).map(|(_, rest)| rest.as_str())
 }
 
-/// First characters and rests of the tokens without a form, indexed by the first byte of the rest, since every bracket
-/// of a conversation is looked up here.
+/// First characters and rests of the listed tokens that are not of the form `<|…|>`, indexed by the first byte of the
+/// rest, since every bracket of a conversation is looked up here.
 static RESTS: LazyLock<Vec<Vec<(char, String)>>> = LazyLock::new(|| {
     let split = |token: &'static str| {
         let first = token.chars().next().filter(|c| is_first(*c))?;

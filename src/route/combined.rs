@@ -9,15 +9,16 @@ use super::{Invocation, Toolbox};
 use crate::outcome::Outcome;
 use crate::tools::{ACCESS_RESOURCE, Catalog};
 
-/// Several toolboxes as one: their catalogs in order. A call goes to the toolbox that has its server and tool.
+/// Several toolboxes combined into one, with their catalogs in order. A call goes to the toolbox that has its server
+/// and tool.
 ///
 /// Server names should differ between the toolboxes: of two servers with one name, the first that has the tool is
 /// called.
 #[derive(Default, Clone)]
 pub struct Toolboxes {
     boxes: Vec<Arc<dyn Toolbox>>,
-    /// The last catalog and the catalogs that it was made of. The agent makes prompt and validator anew for each new
-    /// catalog, so the same one is returned while its parts are the same.
+    /// Joined catalog that was returned last, and the toolboxes' catalogs that it was made of. The agent makes prompt
+    /// and validator anew for each new catalog, so the same one is returned while these catalogs are the same.
     joined: Arc<Mutex<Option<JoinedCatalog>>>,
 }
 
@@ -38,19 +39,19 @@ impl JoinedCatalog {
 }
 
 impl Toolboxes {
-    /// Creates a combination without toolboxes.
+    /// Creates an empty combination of toolboxes.
     pub fn new() -> Self {
         Toolboxes::default()
     }
 
-    /// Adds a toolbox after the others; a shared one as an `Arc`.
+    /// Adds a toolbox after the others; to share a toolbox, pass it in an `Arc`.
     #[must_use]
     pub fn with(mut self, toolbox: impl Toolbox + 'static) -> Self {
         self.boxes.push(Arc::new(toolbox));
         self
     }
 
-    /// Returns the toolbox that a call is for.
+    /// Returns the toolbox that has the tool or resource of a call; an error message if there is none.
     fn of(&self, invocation: &Invocation) -> Result<&dyn Toolbox, String> {
         // A tool with this name counts before the built-in one.
         if invocation.tool == ACCESS_RESOURCE && !self.catalog().knows(ACCESS_RESOURCE) {

@@ -89,8 +89,8 @@ impl Functions {
         self
     }
 
-    /// Lets calls of one message run concurrently. By default they run in the order written, except tools that are both
-    /// marked read-only.
+    /// Lets the calls of one message to these tools run concurrently. By default they run one after another in the
+    /// order written; only calls of tools marked read-only run concurrently with each other.
     #[must_use]
     pub fn parallel(mut self) -> Self {
         self.server.parallel = true;

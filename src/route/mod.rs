@@ -30,34 +30,34 @@ pub use combined::Toolboxes;
 pub(crate) use functions::Functions;
 pub use functions::IntoOutcome;
 
-/// One validated call on its way to a tool.
+/// Validated call that a toolbox is to run.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Invocation {
-    /// Identifier, unique in the conversation.
+    /// Identifier of the call, unique in the conversation.
     pub id: String,
-    /// Server, as the catalog names it.
+    /// Name of the tool's server in the catalog; `None` if the call names no server.
     pub server: Option<String>,
-    /// Tool; [`ACCESS_RESOURCE`](crate::tools::ACCESS_RESOURCE) for a resource.
+    /// Name of the tool; [`ACCESS_RESOURCE`](crate::tools::ACCESS_RESOURCE) to read a resource.
     pub tool: String,
-    /// Arguments, as the tool's schema wants them.
+    /// Arguments of the call; they match the tool's schema.
     pub arguments: Map<String, Value>,
 }
 
 impl Invocation {
-    /// Creates a call of a tool, without identifier, server and arguments.
+    /// Creates a call of the tool of this name, without identifier, server and arguments.
     pub fn new(tool: impl Into<String>) -> Self {
         Invocation { tool: tool.into(), ..Invocation::default() }
     }
 
-    /// Sets the server.
+    /// Sets the name of the tool's server.
     #[must_use]
     pub fn with_server(mut self, server: impl Into<String>) -> Self {
         self.server = Some(server.into());
         self
     }
 
-    /// Sets the arguments; any value except an object counts as no arguments.
+    /// Sets the call's arguments; any value except a JSON object counts as no arguments.
     #[must_use]
     pub fn with_arguments(mut self, arguments: impl Into<Value>) -> Self {
         self.arguments = match arguments.into() {
@@ -67,7 +67,7 @@ impl Invocation {
         self
     }
 
-    /// Decodes the arguments into a type of the program.
+    /// Decodes the call's arguments into a type of the program.
     ///
     /// # Errors
     /// [`DecodeError`] names the field that does not fit.
@@ -81,10 +81,10 @@ impl Invocation {
 /// A failure is an [`Outcome`], never a panic or an `Err`. Dropping the future
 /// of a call cancels it.
 pub trait Toolbox: Send + Sync {
-    /// Returns the tools on offer now. A change of the tools makes a new catalog.
+    /// Returns the catalog of the tools that can be called now; it is a new one after each change of the tools.
     fn catalog(&self) -> Arc<Catalog>;
 
-    /// Runs one call.
+    /// Runs one call of a tool and returns its outcome.
     fn call(&self, invocation: Invocation) -> BoxFuture<'_, Outcome>;
 }
 

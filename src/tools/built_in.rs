@@ -29,7 +29,7 @@ pub enum BuiltIn {
 }
 
 impl BuiltIn {
-    /// Returns its name, and the one that it has if another tool has the first.
+    /// Returns the usual name of the built-in tool, and the name that it has if another tool has the usual one.
     pub(super) fn names(self) -> [&'static str; 2] {
         match self {
             BuiltIn::Describe => [DESCRIBE_TOOL, "describe_listed_tool"],
@@ -38,7 +38,7 @@ impl BuiltIn {
         }
     }
 
-    /// Returns the tool under this name.
+    /// Returns the definition of the built-in tool under this name.
     pub(super) fn named(self, name: String) -> Tool {
         let text = |about: &str| json!({ "type": "string", "description": about });
         let object = |properties: Value, required: &[&str]| json!({ "type": "object", "properties": properties, "required": required });

@@ -13,7 +13,7 @@ use crate::tools::{ACCESS_RESOURCE, BuiltIn, Resource, ResourceTemplate, Search,
 mod likeliest;
 mod names;
 
-/// Limit on the nearest names that are suggested.
+/// Maximum number of similar names that the error for an unknown tool suggests.
 pub const MAX_NEAREST: usize = 3;
 
 /// Names with a lower similarity (Jaro-Winkler, 0 to 1) are not suggested.
@@ -24,7 +24,7 @@ const NEAREST_THRESHOLD: f64 = 0.7;
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct Server {
-    /// Name; `None` for tools that need no server name.
+    /// Name of the server; `None` for tools that need no server name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The server's own instructions for a model. Untrusted.
@@ -38,19 +38,19 @@ pub struct Server {
     /// Resource templates, in the server's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resource_templates: Vec<ResourceTemplate>,
-    /// Calls of its tools may run concurrently. By default the calls of one message run in the order written, except
-    /// those of tools that are both marked read-only.
+    /// `true` if calls of the server's tools may run concurrently. By default the calls of one message run in the order
+    /// written, except those of tools that are both marked read-only.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub parallel: bool,
 }
 
 impl Server {
-    /// Creates a server that offers nothing yet.
+    /// Creates a server of this name without tools and resources.
     pub fn new(name: impl Into<String>) -> Self {
         Server { name: Some(name.into()), ..Server::default() }
     }
 
-    /// Returns `true` if a prompt for its tools has texts besides names: instructions or a description.
+    /// Returns `true` if the server has texts besides names that a prompt shows: instructions or a description.
     pub fn has_words(&self) -> bool {
         let is_said = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
         // Every text but the names, which a model needs to call the tools at all.
@@ -63,7 +63,7 @@ impl Server {
             || self.resource_templates.iter().any(|template| is_said(&template.description))
     }
 
-    /// Returns `true` if it has resources or resource templates.
+    /// Returns `true` if the server has resources or resource templates.
     pub(crate) fn has_resources(&self) -> bool {
         !(self.resources.is_empty() && self.resource_templates.is_empty())
     }
@@ -89,11 +89,11 @@ setters!(
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     servers: Vec<Server>,
-    /// Maps a tool's name to its places (server, tool), in order.
+    /// Maps a tool's name to the indices (server, tool) of all tools of that name, in order.
     by_name: HashMap<String, Vec<(usize, usize)>>,
     /// The built-in tools, if there are any. They are the tools of the last server.
     built_in: Vec<BuiltIn>,
-    /// Built on the first search.
+    /// Index for searches by words; built on the first search.
     search: OnceLock<Arc<Search>>,
 }
 
@@ -101,22 +101,22 @@ pub struct Catalog {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Found<'a> {
-    /// The tool.
+    /// Tool that was found.
     pub tool: &'a Tool,
-    /// `true` if the server was missing or unknown and was taken from the catalog.
+    /// `true` if the server of the call was missing or unknown and was resolved from the catalog.
     pub server_resolved: bool,
-    /// `true` if the name was written differently; see [`Catalog::resolve`].
+    /// `true` if the tool's name was written differently from the catalog; see [`Catalog::resolve`].
     pub name_matched: bool,
 }
 
-/// A name matches no tool, or several.
+/// Error of a look-up: a name matches no tool, or several.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.message())]
 #[non_exhaustive]
 pub struct NotFound {
-    /// Server as written.
+    /// Server that was looked up, as written.
     pub server: Option<String>,
-    /// Tool as written.
+    /// Name of the tool that was looked up, as written.
     pub tool: String,
     /// Names that may have been meant, nearest first, as `tool` or, if the server matters, `server.tool`; at most
     /// [`MAX_NEAREST`].
@@ -162,10 +162,10 @@ impl Catalog {
     }
 
     /// Adds a built-in tool, in a server without a name after all others; with [`BuiltIn::Find`] also
-    /// [`BuiltIn::Describe`]. A turn answers its calls itself.
+    /// [`BuiltIn::Describe`]. A turn answers calls of a built-in tool itself.
     ///
-    /// It has another name than usual if a tool has that one: every tool of a server stays callable. A catalog without
-    /// tools, or one that has the built-in tool already, stays as it is.
+    /// The built-in tool has another name than usual if another tool has that name: every tool of a server stays
+    /// callable. A catalog without tools, or one that has the built-in tool already, stays as it is.
     #[must_use]
     pub fn with_built_in(mut self, kind: BuiltIn) -> Self {
         if kind == BuiltIn::Find {
@@ -278,9 +278,9 @@ impl Catalog {
         }
     }
 
-    /// Finds the tool of a call: the exact pair; otherwise, if the server is missing or unknown, the only tool of that
-    /// name. A built-in tool is found whatever the server. For a name as a model wrote it see
-    /// [`resolve`](Catalog::resolve); policies and toolboxes use exact names.
+    /// Finds the tool of a call: the one with exactly this server and name; otherwise, if the server is missing or
+    /// unknown, the only tool of that name. A built-in tool is found whatever the server. For a name as a model wrote
+    /// it see [`resolve`](Catalog::resolve); policies and toolboxes use exact names.
     ///
     /// # Errors
     /// [`NotFound`] with the nearest names.
@@ -342,8 +342,8 @@ impl Catalog {
         self.nearest_on(None, name)
     }
 
-    /// Like [`nearest`](Self::nearest), with the tools of the named server first; the others are then returned with their
-    /// servers.
+    /// Returns the names that are most similar to `name`, those of the named server's tools first; the others then have
+    /// their servers.
     fn nearest_on(&self, server: Option<&str>, name: &str) -> Vec<String> {
         let server = server.filter(|name| self.server(name).is_some());
         let is_there = |tool: &Tool| server.is_some() && tool.server.as_deref() == server;

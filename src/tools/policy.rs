@@ -22,7 +22,7 @@ use pattern::Pattern;
 mod condition;
 mod pattern;
 
-/// Decides about calls by the names of server and tool.
+/// Policy that decides which calls run, by the names of server and tool.
 ///
 /// A pattern is `server/tool` or `server.tool`, each part a glob: `*` matches any run of characters, `?` matches one,
 /// and a backslash makes the next character literal (`math/\*`). The server ends at the first slash, or at the first
@@ -64,7 +64,7 @@ pub struct Policy {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Judgement {
-    /// The decision.
+    /// Decision about the call.
     pub decision: Decision,
     /// The rule that matches the tool; `None` if the [default](Policy::new) decides. A rule of `allow` together with
     /// [`Decision::Ask`] was not sufficient: the tool has changed, or is marked destructive.
@@ -85,28 +85,28 @@ pub enum Rule {
     Deny(String),
 }
 
-/// A pattern of `allow` matches tools of several servers.
+/// Problem of a pattern of `allow`: it matches tools of several servers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{pattern} means tools of several servers: write {}", .meant.join(" or "))]
 #[non_exhaustive]
 pub struct AmbiguousPattern {
     /// The pattern as it was written.
     pub pattern: String,
-    /// Patterns that replace it, each for one server.
+    /// Patterns that replace the ambiguous one, each for one server.
     pub meant: Vec<String>,
 }
 
-/// The conditions of a pattern cannot be read. Until they are mended, `allow` permits nothing by the pattern, and `deny`
-/// and `ask` apply to all calls of the tools that it names.
+/// Problem of a pattern: its conditions cannot be read. Until they are corrected, `allow` permits nothing by the
+/// pattern, and `deny` and `ask` apply to all calls of the tools that it names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{pattern} cannot be read: {expected} at character {}", .pattern[..*.at].chars().count() + 1)]
 #[non_exhaustive]
 pub struct UnreadablePattern {
     /// The pattern as it was written.
     pub pattern: String,
-    /// The offset of the fault in it.
+    /// Byte offset of the fault in the pattern.
     pub at: usize,
-    /// The text that is expected there.
+    /// Description of the text that is expected at this offset.
     pub expected: &'static str,
 }
 
@@ -115,13 +115,13 @@ pub struct UnreadablePattern {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Decision {
-    /// It runs.
+    /// The call runs.
     Allow,
-    /// It runs if the tool was approved before; otherwise it needs approval.
+    /// The call runs if its tool was approved before; otherwise it needs approval.
     AskOnce,
-    /// It needs approval.
+    /// The call needs approval.
     Ask,
-    /// It does not run.
+    /// The call does not run.
     #[default]
     Deny,
 }
@@ -234,7 +234,7 @@ impl Policy {
         self.allow.iter().filter_map(meant).collect()
     }
 
-    /// Returns `true` if a `deny` pattern can mean the tool: the only rule for tools that run nothing.
+    /// Returns `true` if a `deny` pattern can mean the tool. For tools that run nothing no other rule applies.
     pub fn denies(&self, server: Option<&str>, tool: &str) -> bool {
         can_mean(&self.deny, server, tool, None).is_some()
     }
@@ -343,12 +343,12 @@ impl Policy {
     }
 }
 
-/// The strength of a pattern of `allow` for a tool.
+/// Strength with which a pattern of `allow` permits a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Consent {
-    /// A wildcard or a bare name, which is not enough for a destructive tool.
+    /// The pattern has a wildcard or no server, which is not enough for a destructive tool.
     Matched,
-    /// Server and tool are named exactly.
+    /// The pattern names server and tool exactly.
     Named,
 }
 
@@ -383,7 +383,7 @@ fn servers_with<'c>(catalog: &'c Catalog, name: &str) -> Vec<&'c str> {
     servers.unwrap_or_default()
 }
 
-/// Returns the readings of a pattern with dots that match a tool of this catalog.
+/// Returns the splits of a pattern with dots into server and tool that match a tool of this catalog.
 fn known(pattern: &Pattern, catalog: &Catalog) -> Vec<(String, String)> {
     let mut readings = pattern.readings();
     readings.retain(|(server, tool)| {

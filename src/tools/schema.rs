@@ -15,16 +15,16 @@ use serde_json::{Map, Value};
 
 use crate::secrets::percent_decoded;
 
-/// Limit on the references and unions that are followed one after another.
+/// Limit on the references and unions of a schema that are followed one after another.
 pub(crate) const MAX_HOPS: usize = 8;
 
-/// Limit on the subschemas that are visited for one question.
+/// Limit on the subschemas that one traversal of a schema visits.
 pub(crate) const MAX_SCHEMAS: usize = 2000;
 
 /// Keywords whose subschemas apply to the same value as the schema itself.
 const UNIONS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
-/// Keywords that contain one schema, a list of schemas, or schemas by name.
+/// Keywords that contain one schema; those in `SEVERAL` contain a list of schemas, those in `NAMED` schemas by name.
 #[cfg(feature = "validate")]
 const ONE: &[&str] =
     &["items", "additionalItems", "additionalProperties", "propertyNames", "contains", "not", "if", "then", "else"];
@@ -33,7 +33,7 @@ const SEVERAL: &[&str] = &["allOf", "anyOf", "oneOf", "items", "prefixItems"];
 #[cfg(feature = "validate")]
 const NAMED: &[&str] = &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 
-/// Returns the subschemas in a schema's keywords, to be changed.
+/// Returns mutable references to the direct subschemas in a schema's keywords.
 #[cfg(feature = "validate")]
 pub(crate) fn subschemas_mut(keywords: &mut Map<String, Value>) -> Vec<&mut Value> {
     let mut found = Vec::new();
@@ -48,7 +48,7 @@ pub(crate) fn subschemas_mut(keywords: &mut Map<String, Value>) -> Vec<&mut Valu
     found
 }
 
-/// One traversal of a schema, for one question.
+/// Traversal of a schema that limits the number of visited subschemas.
 pub(crate) struct Walk<'s> {
     root: &'s Value,
     left: Cell<usize>,
@@ -67,7 +67,7 @@ impl<'s> Walk<'s> {
         left.is_some()
     }
 
-    /// Returns `true` if the limit is reached, so that something may not have been visited.
+    /// Returns `true` if the limit of the traversal is reached, so that some subschemas may not have been visited.
     #[cfg(feature = "prompt")]
     pub(crate) fn is_over(&self) -> bool {
         self.left.get() == 0
@@ -159,8 +159,8 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// The subschemas that may apply to one place of a value. They are found without the value, through every branch and
-/// reference, so there may be too many.
+/// Subschemas that may apply to the value at one place inside a JSON value. They are found without that value, through
+/// every branch and reference, so there may be too many.
 #[cfg(feature = "validate")]
 pub(crate) struct ApplicableSchemas<'s> {
     walk: Walk<'s>,
@@ -197,7 +197,7 @@ impl<'s> ApplicableSchemas<'s> {
         Some(())
     }
 
-    /// Adds a schema and the subschemas that apply to the same place.
+    /// Adds a schema and its subschemas that apply to the same value; `None` if one cannot be followed.
     fn enter(&mut self, schema: &'s Value) -> Option<()> {
         let Value::Object(members) = schema else { return Some(()) };
         // Two references may lead to one part.
@@ -228,7 +228,8 @@ impl<'s> ApplicableSchemas<'s> {
         Some(())
     }
 
-    /// Adds the subschemas of a schema that apply to one member or item.
+    /// Adds the subschemas of a schema that apply to the member or item `segment` of its value; `None` if one cannot be
+    /// followed.
     fn step(&mut self, schema: &'s Value, segment: &str) -> Option<()> {
         let index = segment.parse::<usize>().ok();
         named(schema, "properties").filter(|(name, _)| *name == segment).try_for_each(|(_, s)| self.enter(s))?;
@@ -244,22 +245,22 @@ impl<'s> ApplicableSchemas<'s> {
     }
 }
 
-/// Returns the target of a local reference (`#`, `#/$defs/Name`, with URL escapes).
+/// Returns the target of a local reference (`#`, `#/$defs/Name`, with URL escapes); `None` if the schema has none.
 pub(crate) fn resolve<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
     root.pointer(&percent_decoded(reference.strip_prefix('#')?))
 }
 
-/// Returns a schema's `$ref`.
+/// Returns the text of a schema's `$ref`, if it has one.
 pub(crate) fn reference(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()
 }
 
-/// Returns the properties of an object's schema, in its order.
+/// Returns the names and schemas of an object schema's `properties`, in their order.
 pub(crate) fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
     named(schema, "properties")
 }
 
-/// Returns the property of this name.
+/// Returns the schema of the property of this name.
 pub(crate) fn property<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
     schema.get("properties")?.get(name)
 }
@@ -275,7 +276,7 @@ pub(crate) fn types(schema: &Value) -> impl Iterator<Item = &str> {
     one.into_iter().chain(list(schema, "type").filter_map(Value::as_str))
 }
 
-/// Returns the name of a value's type.
+/// Returns the name of a JSON value's type: `null`, `boolean`, `integer`, `number`, `string`, `array` or `object`.
 pub(crate) fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -293,12 +294,12 @@ pub(crate) fn tuple(schema: &Value) -> Option<&Vec<Value>> {
     schema.get("prefixItems").or_else(|| schema.get("items"))?.as_array()
 }
 
-/// Returns the items of a keyword that holds a list.
+/// Returns the items of a schema's keyword whose value is an array; none for any other value.
 pub(crate) fn list<'s>(schema: &'s Value, key: &str) -> impl Iterator<Item = &'s Value> {
     schema.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// Returns the members of a keyword that holds an object.
+/// Returns the members of a schema's keyword whose value is an object; none for any other value.
 pub(crate) fn named<'s>(schema: &'s Value, key: &str) -> impl Iterator<Item = (&'s String, &'s Value)> {
     schema.get(key).and_then(Value::as_object).into_iter().flatten()
 }

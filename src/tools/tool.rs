@@ -27,7 +27,7 @@ use serde_json::{Map, Value};
 use super::schema;
 use crate::message::{keyword_enum, setters};
 
-/// Name under which a resource access is reported as a call.
+/// Name of the tool in calls that read a resource of a server.
 pub const ACCESS_RESOURCE: &str = "access_mcp_resource";
 
 /// A tool that a model may call.
@@ -172,8 +172,8 @@ impl Tool {
         self
     }
 
-    /// Sets the schema of the arguments to that of a type, and the description to the type's
-    /// doc comment, each unless it is set already.
+    /// Sets the schema of the tool's arguments to that of a type, and the tool's description to the type's doc comment,
+    /// each unless it is set already.
     #[cfg(feature = "typed")]
     #[must_use]
     pub fn with_arguments_of<A: schemars::JsonSchema>(mut self) -> Self {
@@ -204,7 +204,7 @@ impl Tool {
         self
     }
 
-    /// Returns `true` if the schema has a parameter of this name.
+    /// Returns `true` if the tool's schema has a parameter of this name.
     pub(crate) fn has_parameter(&self, name: &str) -> bool {
         self.input_schema.as_ref().is_some_and(|root| schema::property(root, name).is_some())
     }
@@ -329,7 +329,7 @@ impl ToolChoice {
         }
     }
 
-    /// Returns the choice for the rest of a turn after a call was made: no further call is required.
+    /// Returns the tool choice for the rest of a turn after a call was made: no further call is required.
     #[must_use]
     pub fn after_first_call(&self) -> ToolChoice {
         match self {

@@ -12,7 +12,7 @@ pub const MAX_NAME: usize = 63;
 /// Longest name that a program may give a tool of its own: the limit of OpenAI.
 const MAX_OWN_NAME: usize = 64;
 
-/// The separator between server and tool.
+/// Separator between server and tool in a tool's name in requests.
 const BETWEEN: &str = "__";
 
 fn allowed(c: char) -> bool {
@@ -55,7 +55,7 @@ pub fn wire_name(server: Option<&str>, tool: &str) -> String {
     hashed_name(server, tool)
 }
 
-/// Returns the nearest valid name, with a hash of the real one.
+/// Returns a name that endpoints accept: the valid characters of server and tool, cut, and a hash of the real name.
 fn hashed_name(server: Option<&str>, tool: &str) -> String {
     let plain = [server.unwrap_or_default(), tool].join(if server.is_some() { BETWEEN } else { "" });
     let hash = format!("_{:08x}", hash(server, tool));
@@ -65,7 +65,7 @@ fn hashed_name(server: Option<&str>, tool: &str) -> String {
     short + &hash
 }
 
-/// FNV-1a, the same in every program and version.
+/// Returns the 32-bit FNV-1a hash of server and tool, which is the same in every program and version.
 fn hash(server: Option<&str>, tool: &str) -> u32 {
     // This byte occurs in no UTF-8 text, so it separates server and tool.
     let apart = if server.is_some() { 0xff } else { 0xfe };
@@ -73,7 +73,7 @@ fn hash(server: Option<&str>, tool: &str) -> u32 {
     bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// Returns `true` if a name may end in a hash.
+/// Returns `true` if a name may end in a hash: `_` and eight hexadecimal digits.
 pub(crate) fn may_be_hashed(name: &str) -> bool {
     let hash = name.len().checked_sub(9).and_then(|at| name.get(at..));
     hash.is_some_and(|hash| hash.starts_with('_') && hash[1..].bytes().all(|b| b.is_ascii_hexdigit()))
@@ -84,7 +84,7 @@ pub(crate) fn own_names<'a>(tools: impl Iterator<Item = &'a Tool>) -> HashSet<&'
     tools.filter(|tool| tool.server.is_none() && tool.name.contains(BETWEEN)).map(|tool| tool.name.as_str()).collect()
 }
 
-/// Returns the name of a tool in requests, different from those names.
+/// Returns the name of a tool in requests; a server's tool gets a hash if its plain name is in `taken`.
 pub(crate) fn name_beside(taken: &HashSet<&str>, tool: &Tool) -> String {
     let server = tool.server.as_deref();
     let name = wire_name(server, &tool.name);

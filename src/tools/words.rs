@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// The words of each kind.
+/// Words of `words.txt` by their kind, such as `noun` or `destroys`.
 static WORDS: LazyLock<HashMap<&str, HashSet<&str>>> = LazyLock::new(|| {
     let mut words: HashMap<&str, HashSet<&str>> = HashMap::new();
     for (kind, line) in include_str!("words.txt").lines().filter_map(|line| line.split_once(": ")) {
@@ -12,12 +12,12 @@ static WORDS: LazyLock<HashMap<&str, HashSet<&str>>> = LazyLock::new(|| {
     words
 });
 
-/// Returns `true` if a word is of this kind, in letters of either case.
+/// Returns `true` if `words.txt` lists a word under this kind; the case of letters does not count.
 pub(crate) fn is_of(kind: &str, word: &str) -> bool {
     WORDS.get(kind).is_some_and(|words| words.contains(&*word.to_ascii_lowercase()))
 }
 
-/// Returns the words of a name: `list`, `all`, `Events` for `list_allEvents`.
+/// Returns the words of a tool's name: `list`, `all`, `Events` for `list_allEvents`.
 #[cfg(any(feature = "prompt", feature = "validate"))]
 pub(crate) fn name_words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];

@@ -13,34 +13,34 @@ use crate::outcome::restore_tokens;
 use crate::route::Invocation;
 use crate::wire::content::without_blank_lines;
 
-/// A piece for the client.
+/// Piece of a turn's output that is sent to the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientPiece {
     /// Text of the answer.
     Text(String),
     /// Text of the reasoning.
     Reasoning(String),
-    /// The last so many bytes of the other kind belong to this kind.
+    /// The last bytes (of this number) that were sent as the other region belong to this region.
     Moved(Region, usize),
 }
 
-/// The end of a turn for the client, after the text.
+/// Way in which a turn ends for the client, after the text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClientEnd {
-    /// The answer is over.
+    /// The answer has ended: it is complete, cut off or a refusal.
     Over {
         /// The finish reason for the client.
         reason: FinishReason,
-        /// The text with which the model refused to answer.
+        /// Text with which the model refused to answer; `None` if it did not refuse.
         refusal: Option<String>,
     },
-    /// The model did not correct these calls, which only violate their schemas: the client's own check answers them.
+    /// Calls that only violate their schemas and that the model did not correct: the client's own check answers them.
     Calls(Vec<Invocation>),
-    /// There is no answer.
+    /// The turn ended without an answer, for this reason.
     Failed(StopReason),
 }
 
-/// The text of a turn as its client sees it. Text that was shown is never withdrawn.
+/// Selects the text of a turn that its client is shown. Text that was shown is never withdrawn.
 ///
 /// ```
 /// use toolgraft::AgentEvent;
@@ -54,20 +54,20 @@ pub enum ClientEnd {
 /// ```
 #[derive(Debug, Default)]
 pub struct ClientText {
-    /// The answer must match a schema.
+    /// `true` if the answer must match a schema.
     has_output: bool,
-    /// The next round only corrects a mistake.
+    /// `true` if the next round only corrects a mistake.
     corrects: bool,
-    /// The round's text is held back: it may not be the answer.
+    /// `true` if the round's text is held back, as it may not be the answer.
     holds: bool,
     held: String,
-    /// Text is held back from a call on that may be requested once more.
+    /// `true` if text is held back because the call before it may be requested once more.
     doubted: bool,
-    /// The round's reasoning is not shown.
+    /// `true` if the round's reasoning is not shown.
     hides: bool,
     /// White space that is held back until text follows it.
     blank: String,
-    /// Text was shown in this round.
+    /// `true` if text was shown in this round.
     in_round: bool,
     /// All text that was shown, in this round and earlier ones.
     shown: String,
@@ -77,9 +77,9 @@ pub struct ClientText {
     /// shown.
     reasoning: String,
     reasoned: usize,
-    /// The round's rejected calls by their index, except those that stay in the text.
+    /// The round's rejected calls by their index, except those whose source remains in the text.
     rejected: BTreeMap<u32, Rejected>,
-    /// The reason for which the round's message ended.
+    /// Reason why the model's message of the round ended; `None` if it was cancelled or is not known.
     finish: Option<FinishReason>,
 }
 
@@ -99,7 +99,7 @@ impl ClientText {
         &self.shown
     }
 
-    /// Takes an event of the turn and returns the pieces that the client is shown now.
+    /// Handles an event of the turn and returns the pieces that the client is shown now.
     pub fn event(&mut self, event: &AgentEvent) -> impl Iterator<Item = ClientPiece> + use<> {
         match event {
             AgentEvent::RoundStarted { round, .. } => self.begin(*round == 1),
@@ -125,7 +125,7 @@ impl ClientText {
         moved.into_iter().chain(piece)
     }
 
-    /// Shows a rejected call whose text stays in place for the reader.
+    /// Returns the source text of a rejected call as text or reasoning; `None` if the call's source is removed from it.
     fn rejected(&mut self, rejected: &Rejected) -> Option<ClientPiece> {
         if !rejected.stays_in_text() {
             return None;
@@ -141,7 +141,7 @@ impl ClientText {
         self.text(&raw)
     }
 
-    /// Begins a round.
+    /// Begins a round: resets the state of the previous one.
     fn begin(&mut self, is_first: bool) {
         let holds = std::mem::take(&mut self.corrects) || self.has_output;
         // The client is not shown the reasoning of a round that only corrects.
@@ -184,7 +184,7 @@ impl ClientText {
         Some(ClientPiece::Reasoning(text))
     }
 
-    /// Moves the round's text so far to the other region.
+    /// Moves the round's text so far to the region `to`.
     fn reclassified(&mut self, to: Region) -> (Option<ClientPiece>, Option<ClientPiece>) {
         let (bytes, text) = match to {
             Region::Content => {
@@ -204,12 +204,12 @@ impl ClientText {
         self.holds = true;
     }
 
-    /// Releases the text after a call that is not requested once more, because something else follows from the message.
+    /// Releases the text that was held back after a call, once it is known that the call is not requested once more.
     pub fn settle(&mut self) -> Option<ClientPiece> {
         if std::mem::take(&mut self.doubted) { self.release() } else { None }
     }
 
-    /// Shows the text that was held back.
+    /// Returns the text that was held back, and ends the holding back.
     pub fn release(&mut self) -> Option<ClientPiece> {
         let held = std::mem::take(&mut self.held);
         self.holds = false;
@@ -229,8 +229,8 @@ impl ClientText {
         self.release().into_iter().chain(self.rest())
     }
 
-    /// Ends the answer: returns the text that was held back and what follows it. A client whose check of calls is
-    /// `strict` gets none that the model did not correct, any other those for which `is_clients` holds.
+    /// Ends the answer: returns the text that was held back, and the end that follows it. With `strict`, the client
+    /// gets no call that the model did not correct; otherwise it gets those for which `is_clients` returns `true`.
     pub fn finish(
         &mut self,
         finished: Finished,
@@ -268,7 +268,8 @@ impl ClientText {
         }
     }
 
-    /// Returns what the model did not correct: calls that were parsed and only violate their schemas, or else the text.
+    /// Ends a turn whose calls the model did not correct: returns those that were parsed and only violate their
+    /// schemas, or else the text of the calls.
     fn unmended(&mut self, finished: Finished, is_clients: impl Fn(&Call) -> bool) -> (Vec<ClientPiece>, ClientEnd) {
         let rejected = std::mem::take(&mut self.rejected).into_values();
         let rejected: Vec<Rejected> = rejected.filter(|wrong| reaction(wrong.kind) == Reaction::Correct).collect();
@@ -292,7 +293,7 @@ impl ClientText {
         (pieces, ClientEnd::Over { reason: FinishReason::Stop, refusal: None })
     }
 
-    /// Returns white space at the end of an answer.
+    /// Returns the white space that was held back at the end of an answer; `None` if no text was shown in this round.
     fn rest(&mut self) -> Option<ClientPiece> {
         let blank = std::mem::take(&mut self.blank);
         // Blank text alone is no answer.
@@ -308,7 +309,7 @@ impl ClientText {
     }
 }
 
-/// Returns the call if nothing but its arguments is wrong.
+/// Returns the rejected call if only its arguments are wrong and its provenance raises no doubt.
 fn refused_by_its_schema(rejected: &Rejected) -> Option<&Call> {
     let call = rejected.call.as_deref().filter(|_| rejected.kind == RejectedKind::InvalidArguments)?;
     call.provenance.is_plain().then_some(call)

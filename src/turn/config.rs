@@ -25,14 +25,15 @@ pub const MAX_REPEATS: u32 = 10;
 /// board, a ruled table and a list of equal entries are shorter; a model in a loop continues until its context is full.
 pub const REPEATED_BYTES: usize = 4 << 10;
 
-/// Like [`REPEATED_BYTES`], in the arguments of a call: files and tables often repeat a line.
+/// Bytes that the repetitions of a passage must have before they end a message, inside the arguments of a call; more
+/// than [`REPEATED_BYTES`], since files and tables often repeat a line.
 pub const REPEATED_BYTES_IN_CALL: usize = 32 << 10;
 
-/// Tokens of reasoning that are shown to the model again, unless configured otherwise.
+/// Limit on the tokens of the model's earlier reasoning in a request, unless configured otherwise.
 pub const CARRY_TOKENS: usize = 1_000;
 
-/// Logarithm of the probability from which on a message must be a call, unless configured otherwise: one in seven, and
-/// less depending on the request ([`call_margin`](super::call_margin)).
+/// Natural logarithm of the probability of a call from which on a message must be a call, unless configured otherwise:
+/// one in seven. For some requests the threshold is lower ([`call_margin`](super::call_margin)).
 pub const CALL_THRESHOLD: f64 = -2.0;
 
 /// The treatment of text after a complete call.
@@ -58,7 +59,7 @@ pub struct TurnConfig {
     pub dialects: DialectSet,
     /// The rule for the start of reasoning.
     pub reasoning: ReasoningMode,
-    /// The treatment of calls in the reasoning.
+    /// Treatment of calls that the model writes inside its reasoning.
     pub reasoning_calls: ReasoningCalls,
     /// Openers of the delimiters that the model is known to write around its reasoning, besides think tags.
     pub reasoning_marks: Vec<String>,
@@ -67,11 +68,11 @@ pub struct TurnConfig {
     /// Stop strings of each request. If one removes a call's closing tag, the call is still complete, because the
     /// parser knows the strings. A reasoning model that mentions one in its reasoning ends the message there.
     pub stop: Vec<String>,
-    /// `true` if the model is known to reason; `None` if nothing is known.
+    /// `Some(true)` if the model is known to reason; `None` if nothing is known.
     pub reasons: Option<bool>,
     /// Limits on one message.
     pub limits: Limits,
-    /// The role and place of the system text.
+    /// Role and position of the message with the system text.
     pub placement: SystemPlacement,
     /// Sampling temperature; `None` leaves it to the endpoint.
     pub temperature: Option<f64>,
@@ -81,7 +82,7 @@ pub struct TurnConfig {
     pub tools_mode: ToolsMode,
     /// `true` if the model's native calls are known to work, for [`ToolsMode::Auto`].
     pub native_tools: Option<bool>,
-    /// The rule for calling tools. A required call is required once in a turn.
+    /// Tool choice: the rule for whether the model may or must call tools. A required call is required once in a turn.
     pub tool_choice: ToolChoice,
     /// The option that decides whether an answer is constrained if it must have a structure: for a required or named
     /// tool, an answer that must match a schema, the round that corrects a rejected call.
@@ -119,33 +120,34 @@ pub struct TurnConfig {
     /// shortened in the request, the oldest rounds first ([`Trim`](crate::conversation::Trim)). Tokens are counted by
     /// `tokens`, or by an estimate.
     pub context: Option<usize>,
-    /// The way to get a longer context, for messages, such as "start llama-server with a longer context (-c)"; `None`
-    /// if the model reports it ([`Model::context_window`](crate::Model::context_window)).
+    /// Advice on how to get a longer context, for messages to the user, such as "start llama-server with a longer
+    /// context (-c)"; `None` if the model reports it ([`Model::context_window`](crate::Model::context_window)).
     pub context_remedy: Option<String>,
-    /// The part of its reasoning that the model is shown again.
+    /// Part of the model's earlier reasoning that later requests contain.
     pub carry_reasoning: CarryReasoning,
-    /// Limit on the tokens of that reasoning in a request; default [`CARRY_TOKENS`]. They are counted as for `context`.
-    /// A longer text keeps its end and a little of its beginning.
+    /// Limit on the tokens of earlier reasoning in a request; default [`CARRY_TOKENS`]. They are counted as for
+    /// `context`. A longer text keeps its end and a little of its beginning.
     pub carry_tokens: usize,
     /// Chooses the model of each round; `None` for the client's own in all rounds.
     #[serde(skip)]
     pub round_model: Option<ModelChoice>,
     /// Decides which calls run, need approval or are denied.
     pub policy: Policy,
-    /// Servers with untrusted text, such as pages of the web or mail: their results, and their instructions and
-    /// descriptions if the prompt has any. Once such text is in the conversation, each call needs approval, except
-    /// calls of tools that the policy allows by name, and of other servers' tools that are marked read-only.
+    /// Names of servers whose text is untrusted, such as pages of the web or mail: their results, and their
+    /// instructions and descriptions if the prompt has any. Once such text is in the conversation, each call needs
+    /// approval, except calls of tools that the policy allows by name, and of other servers' tools that are marked
+    /// read-only.
     pub untrusted: Vec<String>,
-    /// There is no approver. A call that may be an example ([`Provenance`](crate::event::Provenance)) must then be
-    /// written once more, alone at the start of a line, or stays text. An [`Agent`](crate::Agent) without an approver
-    /// sets it.
+    /// `true` if there is no approver. A call that may be an example ([`Provenance`](crate::event::Provenance)) must
+    /// then be written once more, alone at the start of a line, or stays text. An [`Agent`](crate::Agent) without an
+    /// approver sets it.
     pub unattended: bool,
-    /// The media of results that the model is known to read besides text; by default none. Other media are notes in the
-    /// text.
+    /// Media of results that the model is known to read besides text; by default none. Other media are replaced by
+    /// notes in the text.
     pub reads: Reads,
-    /// Calls of tools without a server do not run here: they are passed to a client, which asks for approval itself. A
-    /// call with a marker is then valid even if it does not begin its line, since the templates of some families
-    /// (DeepSeek, Kimi) put a call directly after prose.
+    /// `true` if calls of tools without a server do not run here but are passed to a client, which asks for approval
+    /// itself. A call with a marker is then valid even if it does not begin its line, since the templates of some
+    /// families (DeepSeek, Kimi) put a call directly after prose.
     pub hands_out: bool,
 }
 
@@ -196,7 +198,7 @@ impl TurnConfig {
         TurnConfig::default().with_profile(profile)
     }
 
-    /// Sets the fields that depend on the model.
+    /// Sets the fields that depend on the model, from its profile.
     #[must_use]
     pub fn with_profile(self, profile: &Profile) -> Self {
         TurnConfig {
@@ -211,7 +213,7 @@ impl TurnConfig {
         }
     }
 
-    /// Sets the policy.
+    /// Sets the policy that decides which calls run, need approval or are denied.
     #[must_use]
     pub fn with_policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
@@ -219,28 +221,28 @@ impl TurnConfig {
     }
 }
 
-/// A model as one round uses it. Dialect and language of the prompt are the turn's: a history in two call syntaxes
-/// would teach neither.
+/// Model of one round, with the settings that depend on it. The dialect and language of the prompt are the same in
+/// the whole turn: a history in two call syntaxes would teach neither.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RoundModel {
     /// The model's name, as the endpoint spells it; `None` for the client's own model.
     pub name: Option<String>,
-    /// The rule for the start of its reasoning.
+    /// Rule for the start of the model's reasoning.
     pub reasoning: ReasoningMode,
-    /// The treatment of calls in its reasoning.
+    /// Treatment of calls that the model writes inside its reasoning.
     pub reasoning_calls: ReasoningCalls,
-    /// Openers of the delimiters that it is known to write around its reasoning.
+    /// Openers of the delimiters that the model is known to write around its reasoning, besides think tags.
     pub reasoning_marks: Vec<String>,
-    /// `true` if it is known to reason; `None` if nothing is known.
+    /// `Some(true)` if the model is known to reason; `None` if nothing is known.
     pub reasons: Option<bool>,
-    /// The role and place of the system text.
+    /// Role and position of the message with the system text.
     pub placement: SystemPlacement,
     /// Sampling temperature; `None` leaves it to the endpoint.
     pub temperature: Option<f64>,
-    /// `true` if its native calls are known to work.
+    /// `Some(true)` if the model's native calls are known to work.
     pub native_tools: Option<bool>,
-    /// The kinds of input that it is known to read besides text.
+    /// Kinds of input that the model is known to read besides text.
     #[serde(default)]
     pub reads: Reads,
 }
@@ -258,7 +260,7 @@ impl RoundModel {
         RoundModel { name: Some(name.into()), ..RoundModel::own(&TurnConfig::for_profile(profile)) }
     }
 
-    /// Creates the client's own model, with this configuration.
+    /// Creates the client's own model, with the model settings of this configuration.
     pub fn own(config: &TurnConfig) -> Self {
         RoundModel {
             name: None,
@@ -273,25 +275,25 @@ impl RoundModel {
         }
     }
 
-    /// Returns `true` if requests carry the tools, by the endpoint's report; without one the profile decides.
+    /// Returns `true` if requests may carry the tools: by the endpoint's report `said`, or without one by the profile.
     pub fn takes_tools(&self, said: Option<bool>) -> bool {
         said.unwrap_or(self.native_tools == Some(true))
     }
 
-    /// Returns `true` if the text of both models is parsed in the same way.
+    /// Returns `true` if the text of both models is parsed with the same settings.
     pub(super) fn reads_like(&self, other: &RoundModel) -> bool {
         (self.reasoning, self.reasoning_calls, &self.reasoning_marks)
             == (other.reasoning, other.reasoning_calls, &other.reasoning_marks)
     }
 }
 
-/// The information by which the model of a round is chosen.
+/// Information from which the model of a round is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RoundInfo {
-    /// Round of this turn, from 1.
+    /// Number of the round in its turn, from 1.
     pub round: u32,
-    /// Calls of this turn that ran.
+    /// Number of calls of this turn that ran.
     pub calls: u32,
     /// Number of consecutive rounds, up to this one, that only correct a mistake.
     pub corrections: u32,
@@ -321,7 +323,7 @@ impl ModelChoice {
         ModelChoice(Arc::new(choose))
     }
 
-    /// Returns the model of a round; `None` for the client's own.
+    /// Returns the model that is chosen for a round; `None` for the client's own.
     pub fn of(&self, round: RoundInfo) -> Option<RoundModel> {
         (self.0)(round)
     }

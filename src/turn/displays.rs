@@ -9,13 +9,13 @@ use crate::conversation::{Conversation, HistoryEntry};
 use crate::event::{Call, Provenance, Rejected};
 use crate::tools::ToolChoice;
 
-/// The context of display-only calls in the streaming message.
+/// Checks whether calls of the streaming message are only shown, with the parts of the turn that decide it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Displays<'a> {
     pub(super) setup: &'a Setup,
     /// The tool choice of this round.
     pub(super) choice: &'a ToolChoice,
-    /// The history without the message; it provides the ids of the calls.
+    /// The history without the streaming message; it provides the ids of the calls.
     pub(super) conversation: &'a Conversation,
 }
 
@@ -90,7 +90,7 @@ impl Displays<'_> {
     }
 }
 
-/// Creates the event for a call that is shown.
+/// Creates the event for a call of a display-only tool.
 pub(super) fn display_call(call: &Call, id: String, index: u32) -> DisplayCall {
     DisplayCall { id, index, server: call.server.clone(), tool: call.tool.clone(), arguments: arguments(call) }
 }

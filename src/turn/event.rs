@@ -188,7 +188,7 @@ pub struct DisplayCall {
 }
 
 impl DisplayCall {
-    /// Decodes the arguments into a type of the program.
+    /// Decodes the call's arguments into a type of the program.
     ///
     /// # Errors
     /// [`DecodeError`] if the type does not accept what the tool's schema accepts.
@@ -219,7 +219,7 @@ pub struct ApprovalRequest {
 }
 
 impl ApprovalRequest {
-    /// Creates a request about a call of a tool without a server.
+    /// Creates a request for approval of a call of a tool without a server.
     pub fn new(
         id: impl Into<String>,
         tool: impl Into<String>,
@@ -229,7 +229,7 @@ impl ApprovalRequest {
         ApprovalRequest { id: id.into(), server: None, tool: tool.into(), arguments, reason, changes: Vec::new() }
     }
 
-    /// Decodes the arguments into a type of the program.
+    /// Decodes the call's arguments into a type of the program.
     ///
     /// # Errors
     /// [`DecodeError`] if the type does not accept what the tool's schema accepts.
@@ -312,7 +312,7 @@ impl AskReason {
         }
     }
 
-    /// Returns `true` if an approval also applies to later calls of the tool.
+    /// Returns `true` if an approval that was asked for this reason also applies to later calls of the tool.
     pub(crate) fn grants(self) -> bool {
         matches!(self, AskReason::FirstUse | AskReason::Changed)
     }
@@ -382,10 +382,10 @@ impl Finished {
         }
     }
 
-    /// Decodes the output into a type of the program.
+    /// Decodes the structured output of the turn into a type of the program.
     ///
     /// # Errors
-    /// [`OutputError`] if there is no output, or if the type does not accept what the schema accepts.
+    /// [`OutputError`] if the turn has no output, or if the type does not accept what the schema accepts.
     pub fn output_as<T: DeserializeOwned>(&self) -> Result<T, OutputError> {
         let value = self
             .output
@@ -404,10 +404,10 @@ pub enum OutputError {
     Missing {
         /// The reason why the turn ended.
         reason: StopReason,
-        /// The error that ended it, if there was one.
+        /// Error that ended the turn, if an error did.
         source: Option<Cause>,
     },
-    /// The type does not accept what the schema accepts.
+    /// The type of the program does not accept an output that the schema accepts.
     #[error(transparent)]
     Unfit(#[from] DecodeError),
 }

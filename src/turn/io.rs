@@ -9,25 +9,25 @@ use crate::outcome::Outcome;
 use crate::route::Invocation;
 use crate::tools::Definition;
 
-/// Tools that were approved once for all, by server and name, with their definitions at that time.
+/// Tools whose approval also applies to later calls, by server and name, with their definitions at that time.
 pub type Granted = BTreeMap<(Option<String>, String), Definition>;
 
-/// An event that the driver reports.
+/// Input that the driver of a turn reports to it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Input {
     /// The result of an [`Action::Probe`]: whether requests may carry tools, if the endpoint reports it.
     Probed(Option<bool>),
-    /// The result of an [`Action::AskContext`].
+    /// The result of an [`Action::AskContext`]: the length of the model's context; `None` if the endpoint reports none.
     ContextWindow(Option<ContextWindow>),
     /// An event of the model's stream.
     Model(ModelEvent),
     /// The endpoint refused a request because of its tools.
     ToolsRefused(ModelError),
-    /// The rest of the message is not wanted: it ends here, as if the output limit had been reached, and none of its
-    /// calls runs.
+    /// The rest of the streaming message is not wanted: it ends here, as if the output limit had been reached, and none
+    /// of its calls runs.
     Enough,
-    /// The stream was cut off, or did not begin.
+    /// The model's stream was cut off, or did not begin.
     ModelFailed(ModelError),
     /// The endpoint says that the prompt does not fit the model's context.
     ContextExceeded {
@@ -38,28 +38,29 @@ pub enum Input {
         /// The endpoint's message and possible remedies.
         message: String,
     },
-    /// A call has its outcome.
+    /// A call that was run has its outcome.
     Outcome {
         /// The call's id.
         id: String,
-        /// The outcome.
+        /// Outcome of the call.
         outcome: Outcome,
     },
-    /// An [`Action::Ask`] was answered.
+    /// The user answered an [`Action::Ask`].
     Approval {
         /// The call's id.
         id: String,
-        /// The answer.
+        /// The user's answer: the call may run, or it may not.
         approval: Approval,
     },
-    /// The turn must end now.
+    /// Cancellation: the turn must end now.
     Cancel,
-    /// The turn must end without losing anything: nothing new may begin.
+    /// Suspension: the turn must end without losing results, so running calls are waited for and no new one begins.
     Suspend,
 }
 
 impl Input {
-    /// Converts the next item of a model's stream; `None`, the end of the stream, means that it was cut off.
+    /// Converts the next item of a model's stream into an input; `None`, the end of the stream, means that it was cut
+    /// off.
     pub fn of_model(next: Option<Result<ModelEvent, ModelError>>) -> Input {
         match next {
             Some(Ok(event)) => Input::Model(event),
@@ -80,13 +81,13 @@ pub enum Action {
     Probe(Option<String>),
     /// Find out the length of this model's context; `None` is the client's own model.
     AskContext(Option<String>),
-    /// Send this to the model and report its stream.
+    /// Send this request to the model and report the events of its stream.
     Send(Request),
-    /// Cancel the stream; no further part of it may be reported.
+    /// Cancel the model's stream; no further event of it may be reported.
     CancelStream,
-    /// Ask whether a call may run. At most one question is open.
+    /// Ask the user whether a call may run. At most one such question is unanswered at a time.
     Ask(ApprovalRequest),
-    /// The question is withdrawn: its answer may no longer be reported.
+    /// Withdraw the question whether a call may run: its answer may no longer be reported.
     Withdraw {
         /// The call's id.
         id: String,
@@ -99,37 +100,37 @@ pub enum Action {
     Finish(Box<Finished>),
 }
 
-/// A mistake of the turn's driver.
+/// Error for a mistake of the turn's driver.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnError {
-    /// The conversation does not end with something to answer.
+    /// The conversation does not end with a message or result that the model can answer.
     #[error("the conversation has nothing for the model to answer: append a user message first")]
     NothingToAnswer,
-    /// The turn has ended.
+    /// An input was reported after the end of the turn.
     #[error("the turn is over: it takes no further input")]
     Over,
     /// A part of the model's stream was reported without a request, or a call's outcome while the model streams.
     #[error("unexpected {input}: {expected}")]
     OutOfOrder {
-        /// The input.
+        /// Description of the unexpected input.
         input: &'static str,
-        /// The expected input.
+        /// Description of the turn's state, or of the input that it expects.
         expected: &'static str,
     },
-    /// The call is not running.
+    /// An outcome was reported for a call that is not running.
     #[error("no call {id:?} runs")]
     NotRunning {
-        /// The id.
+        /// Id of the call.
         id: String,
     },
-    /// There is no open question about the call.
+    /// An approval was reported for a call about which no question is open.
     #[error("no question about the call {id:?} is open")]
     NotAsked {
-        /// The id.
+        /// Id of the call.
         id: String,
     },
-    /// The history refused an entry.
+    /// The conversation rejected a new entry.
     #[error(transparent)]
     Conversation(#[from] ConversationError),
 }

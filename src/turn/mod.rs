@@ -113,7 +113,7 @@ use read::{EndedMessage, Kept, Next, Read};
 use shared::{Mending, Shared};
 use warning::CallerWarning;
 
-/// A turn; see the [module](self).
+/// State machine of a turn, from the user's message to the model's answer; see the [module](self).
 pub struct Turn {
     shared: Shared,
     ask: Ask,
@@ -121,9 +121,9 @@ pub struct Turn {
     read: Read,
     act: Act,
     state: TurnState,
-    /// The turn is being suspended: nothing new begins.
+    /// `true` if the turn is being suspended: no new request or call begins.
     suspending: bool,
-    /// The tools have changed since the last request.
+    /// `true` if the tools have changed since the last request.
     retooled: bool,
 }
 
@@ -139,19 +139,20 @@ enum TurnState {
 }
 
 impl Turn {
-    /// Creates a turn that answers the end of the conversation. Calls that are still pending because an earlier turn
-    /// was suspended are dealt with first. Tools in `granted` count as approved where the policy asks once.
+    /// Creates a turn that answers the last message of the conversation. Calls that are still pending because an
+    /// earlier turn was suspended are dealt with first. Tools in `granted` count as approved where the policy asks
+    /// once.
     ///
     /// # Errors
-    /// [`TurnError::NothingToAnswer`].
+    /// [`TurnError::NothingToAnswer`] if the conversation does not wait for the model and has no pending call.
     pub fn new(setup: Arc<Setup>, conversation: Conversation, granted: Granted) -> Result<Self, TurnError> {
         Turn::begin(setup, conversation, None, TurnStart { granted, ..TurnStart::default() })
     }
 
-    /// Like [`new`](Turn::new), with a schema that the answer must match, and for a client with a history of its own.
+    /// Creates a turn like [`new`](Turn::new), with a schema for the answer and for a client with a history of its own.
     ///
     /// # Errors
-    /// [`TurnError::NothingToAnswer`].
+    /// [`TurnError::NothingToAnswer`] if the conversation does not wait for the model and has no pending call.
     pub fn begin(
         setup: Arc<Setup>,
         conversation: Conversation,
@@ -189,7 +190,7 @@ impl Turn {
         Ok(turn)
     }
 
-    /// Returns the number of a request's messages that are examples, after the system text and before the conversation.
+    /// Returns the number of messages of a request that are examples, between the system text and the conversation.
     pub fn examples(&self) -> usize {
         self.ask.examples(&self.shared).map_or(0, |(_, messages)| messages.len())
     }
@@ -204,7 +205,7 @@ impl Turn {
         self.shared.conversation.messages().last().map(|message| message.written())
     }
 
-    /// Returns what the model must be told about its last message in addition to the results of the calls that run.
+    /// Returns the feedback on the model's last message, in addition to the results of the calls that run.
     pub fn withheld(&self) -> Withheld {
         self.shared.withheld()
     }
@@ -215,8 +216,8 @@ impl Turn {
         self.shared.searched().filter(|_| self.shared.native).map(str::to_owned).collect()
     }
 
-    /// Returns the text of the last message of a history before the conversation, with a last line that says what comes
-    /// next; `None` if it stays as it is.
+    /// Returns the text of a client's last message of results with its last line set to what the model must write next;
+    /// `None` if the text stays as it is.
     pub fn closed(&self, text: &str) -> Option<String> {
         self.ask.closed(text, &self.shared)
     }
@@ -232,8 +233,8 @@ impl Turn {
         self.ask.by_prompt(&self.shared)
     }
 
-    /// Returns the strategy that is actually used, if one other than the free one is configured: it depends on the
-    /// features that the endpoint is known not to support.
+    /// Returns the strategy for deciding whether to call that is actually used, if one other than the free one is
+    /// configured: it depends on the features that the endpoint is known not to support.
     pub fn way(&self) -> Option<crate::constrain::Way> {
         let setup = &self.shared.setup;
         let way = if self.shared.client.is_free { crate::constrain::Way::Free } else { setup.config.way };
@@ -251,12 +252,12 @@ impl Turn {
         self.shared.setup = setup;
     }
 
-    /// Returns the next action; `None` until further input.
+    /// Removes and returns the next action for the driver; `None` until further input.
     pub fn action(&mut self) -> Option<Action> {
         self.shared.actions.pop_front()
     }
 
-    /// Handles an input.
+    /// Handles an input from the driver.
     ///
     /// # Errors
     /// The input does not fit the turn's state; the turn is unchanged.
@@ -341,7 +342,7 @@ impl Turn {
         Ok(())
     }
 
-    /// Handles a piece of the message.
+    /// Handles a delta of the streaming message.
     fn delta(&mut self, delta: &Delta) -> Result<(), TurnError> {
         match delta.kind {
             DeltaKind::Reasoning => self.decide.reasons_apart(),
@@ -382,7 +383,7 @@ impl Turn {
         self.dispatch()
     }
 
-    /// Continues after the endpoint's answer to a question before the round's request.
+    /// Continues after the endpoint has answered a question that precedes the round's request.
     fn told(&mut self) -> Result<(), TurnError> {
         if self.suspending {
             self.shared.round -= 1;
@@ -450,7 +451,7 @@ impl Turn {
         self.follow(next)
     }
 
-    /// Ends a message that is too long.
+    /// Cancels the stream of a message that is too long, and ends the message there.
     fn enough(&mut self) -> Result<(), TurnError> {
         self.shared.actions.push_back(Action::CancelStream);
         self.read.cut_short();
@@ -476,7 +477,7 @@ impl Turn {
         self.act.place(calls, &shown, &mut self.shared)
     }
 
-    /// Continues after a message.
+    /// Continues after a message: runs its calls, requests a correction or ends the turn.
     fn follow(&mut self, next: Next) -> Result<(), TurnError> {
         let mending = match &next {
             Next::Correct if self.shared.calls_are_mended() => Some(Mending::Calls),
@@ -551,7 +552,7 @@ impl Turn {
         if self.act.order.runs() { Ok(()) } else { self.finish(StopReason::Suspended) }
     }
 
-    /// Deals with the calls that a suspended turn left open.
+    /// Continues with the calls that a suspended turn left pending; calls that are no longer valid are denied.
     fn resume(&mut self) -> Result<(), TurnError> {
         let setup = self.setup();
         let calls: Vec<_> = self.shared.conversation.pending().cloned().collect();

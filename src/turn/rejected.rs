@@ -9,15 +9,15 @@ use crate::event::RejectedKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reaction {
-    /// The turn continues as if the call were not there.
+    /// The turn continues as if the rejected call were not there.
     Ignore,
     /// Like `Correct`, but only once in a turn, and only for a call of a known tool that is the only one in its message
     /// and in a fence; otherwise as `Ignore`.
     CorrectOnce,
-    /// Like `Correct`, but text after the call belongs to the answer, and once corrections are used up only the rest of
-    /// the message counts: so it is for a display-only tool.
+    /// Like `Correct`, but text after the call belongs to the answer, and once corrections are used up the turn
+    /// continues with the rest of the message; used for a call of a display-only tool.
     CorrectBeside,
-    /// The model meant a call: it is told about the mistake and may try again, and once corrections are used up the turn
+    /// The model meant a call: it is told about the mistake and may try again; once corrections are used up, the turn
     /// ends. Text after the call ends the message like text after a valid call, and does not enter the history.
     Correct,
 }

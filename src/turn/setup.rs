@@ -14,10 +14,10 @@ use crate::parse::{self, Parser};
 use crate::tools::{Catalog, Definition, ToolChoice, ToolsMode};
 use crate::validate::Validator;
 
-/// The tool choice, the place of reasoning and the number of calls, with the structure of calls for them.
+/// Entry of a cache: tool choice, `Thinking` and maximum number of calls, with the constraint on calls for them.
 type KnownCalls = ((ToolChoice, Thinking, usize), Option<Arc<Constraint>>);
 
-/// The setup that turns with the same tools share.
+/// Configuration, tools, texts and parser that turns with the same tools share.
 pub struct Setup {
     pub(super) config: TurnConfig,
     pub(super) catalog: Arc<Catalog>,
@@ -33,14 +33,14 @@ pub struct Setup {
     constraints: Mutex<Vec<KnownCalls>>,
     begun_calls: OnceLock<Option<Arc<Constraint>>>,
     openers: OnceLock<Openers>,
-    /// The contents of what each server says about itself, in the order of the catalog.
+    /// Contents of the instructions and descriptions of each server, in the order of the catalog.
     pub(super) server_texts: OnceLock<Vec<Contents>>,
     /// Features that the endpoint is known not to support.
     ways: Arc<KnownWays>,
 }
 
 impl Setup {
-    /// Creates the setup for these tools.
+    /// Creates the setup for turns with the tools of the validator's catalog.
     pub fn new(mut config: TurnConfig, validator: Arc<Validator>, wording: Arc<dyn Wording>) -> Self {
         let catalog = validator.catalog().clone();
         config.policy = config.policy.in_catalog(&catalog);
@@ -70,7 +70,7 @@ impl Setup {
         }
     }
 
-    /// Sets the knowledge about the endpoint, which is shared with other setups.
+    /// Sets the features that the endpoint is known not to support; this knowledge is shared with other setups.
     pub fn knowing(mut self, ways: Arc<KnownWays>) -> Self {
         self.ways = ways;
         self
@@ -101,7 +101,7 @@ impl Setup {
         model.takes_tools(said) && !is_over_budget()
     }
 
-    /// Returns the beginnings of the taught call.
+    /// Returns the texts with which a call in the taught dialect begins.
     pub(super) fn openers(&self) -> &Openers {
         let dialect = self.wording.dialect();
         self.openers.get_or_init(|| Openers::new(dialect, &self.catalog, &self.config.reasoning_marks))
@@ -126,12 +126,12 @@ impl Setup {
         found
     }
 
-    /// Returns `true` if any tool is allowed.
+    /// Returns `true` if the narrowed choice allows any offered tool.
     pub(super) fn admits(&self, narrowed: &Narrowed) -> bool {
         self.catalog.offered().any(|tool| narrowed.admits(tool))
     }
 
-    /// Returns the constraint for one allowed call, in the forms that are parsed.
+    /// Returns the constraint for one call that the narrowed choice allows, in the forms that the parser reads.
     pub(super) fn narrowed(&self, narrowed: &Narrowed, thinking: Thinking) -> Option<Arc<Constraint>> {
         let dialect = self.wording.dialect();
         let found = Constraint::narrowed(dialect, &self.catalog, narrowed, thinking)?;
@@ -168,17 +168,17 @@ impl Setup {
         &*self.native_wording
     }
 
-    /// Returns the approximate number of bytes that the compiled schemas take.
+    /// Returns the approximate number of bytes of memory that the compiled schemas of the tools take.
     pub fn validator_weight(&self) -> usize {
         self.validator.weight()
     }
 
-    /// Returns the tools of the turns.
+    /// Returns the catalog of the turns' tools.
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
 
-    /// Returns the current definition of a tool; empty for one that is not listed.
+    /// Returns the current definition of a tool; an empty one if the catalog does not have the tool.
     pub fn definition(&self, server: Option<&str>, tool: &str) -> Definition {
         self.catalog.find(server, tool).map(|found| Definition::of(found.tool)).unwrap_or_default()
     }

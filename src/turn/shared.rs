@@ -23,10 +23,10 @@ use crate::tools::schema::types;
 use crate::tools::{BuiltIn, Parameter, Said, Tool, ToolChoice};
 use crate::validate::OutputSchema;
 
-/// The mistake that a round only corrects, if its form can be constrained.
+/// Kind of mistake that a round only corrects, if the form of the new message can be constrained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mending {
-    /// Rejected calls.
+    /// Rejected calls of the last message.
     Calls,
     /// An answer that does not match its schema.
     Output,
@@ -42,36 +42,37 @@ pub struct TurnStart {
     pub model: Option<String>,
     /// `true` if the model decides whether to call, whatever strategy is configured.
     pub is_free: bool,
-    /// The messages and calls in the history, the oldest first.
+    /// User messages, searches for tools and calls in the client's history, the oldest first.
     pub said: Vec<Said<String>>,
-    /// The results in the history, the oldest first: a call that occurs in one is not the model's own, and the model
-    /// can read on in them.
+    /// Results in the client's history, the oldest first: a call that occurs in one is not the model's own, and the
+    /// model can read on in them.
     pub results: Vec<ForeignResult>,
-    /// Rejected calls in the history since the last message of the user that the model was told about.
+    /// Rejected calls since the last message of the user in the client's history that were reported to the model.
     pub rejected: Vec<Rejected>,
-    /// The calls in the history since the last message of the user with their outcomes, the oldest first: a loop
+    /// Calls since the last message of the user in the client's history, with their outcomes, the oldest first: a loop
     /// continues from them.
     pub calls: Vec<(Call, Outcome)>,
-    /// The call that waits for what the last calls look up, at first from [`Withheld::postponed`] of their message.
+    /// Call that is postponed until the look-ups of the last calls have returned, at first from
+    /// [`Withheld::postponed`] of their message.
     pub postponed: Option<Call>,
 }
 
-/// The information about a message that its model needs in addition to the results of the calls.
+/// Feedback for the model on one of its messages, in addition to the results of the calls.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Withheld {
-    /// Its rejected calls.
+    /// Rejected calls of the message.
     pub rejected: Vec<Rejected>,
-    /// Its calls that do not run, with their identifiers and outcomes.
+    /// Calls of the message that do not run, with their identifiers and outcomes.
     pub denied: Vec<(String, Call, Outcome)>,
-    /// Notes about the message as a whole.
+    /// Notes to the model about the message as a whole.
     pub notes: Vec<String>,
-    /// A call that the model wrote before them and that waits for what they look up.
+    /// Postponed call, which the model wrote before these calls; it waits for the results of their look-ups.
     pub postponed: Option<Call>,
 }
 
 impl Withheld {
-    /// Returns the bytes of its texts.
+    /// Returns the approximate number of bytes of the texts in this feedback; a call's arguments count twice.
     pub fn bytes(&self) -> usize {
         let rejected = self.rejected.iter().map(|rejected| rejected.raw.len() + rejected.message.len());
         let denied = self.denied.iter().map(|(_, call, outcome)| 2 * call.raw_arguments.len() + outcome.text.len());
@@ -84,20 +85,20 @@ impl Withheld {
 pub(super) struct Shared {
     pub(super) setup: Arc<Setup>,
     pub(super) conversation: Conversation,
-    /// The tool choice: the configured one until it is met.
+    /// Tool choice: the configured one until a call has met it.
     pub(super) choice: ToolChoice,
     /// The schema that the answer must match.
     pub(super) output: Option<Arc<OutputSchema>>,
     pub(super) round: u32,
-    /// The requests of the round carry the tools.
+    /// `true` if the requests of the round carry the tools.
     pub(super) native: bool,
     /// Number of consecutive rounds that only correct a mistake.
     pub(super) corrections: u32,
     /// The mistake that the round only corrects, if any.
     pub(super) mending: Option<Mending>,
-    /// The purpose of the request.
+    /// Purpose of the round's request.
     pub(super) asking: Asking,
-    /// The history of a client before the conversation.
+    /// History of a client that precedes the conversation, and other input with which the turn began.
     pub(super) client: TurnStart,
     /// The purpose of the next request, if it is known.
     pub(super) next_asking: Option<Asking>,
@@ -105,16 +106,16 @@ pub(super) struct Shared {
     pub(super) narrowed: u32,
     /// The constraint of the round's request.
     pub(super) held: Option<Constrained>,
-    /// Set if the next message is the last one, because the model made only calls that are not run again; the tool of
-    /// the last of them.
+    /// Name of the tool of the last call that is not run again; set if the next message is the last one, because the
+    /// model made only such calls.
     pub(super) closing: Option<String>,
-    /// The identifier that nobody gave, if the answer has to ask for it.
+    /// Name of the identifier that nobody gave, if the answer has to ask for it.
     pub(super) missing: Option<String>,
     /// The stop reason, if the last message was cut off because the context was full.
     pub(super) context_full: Option<StopReason>,
-    /// Number of calls that ran.
+    /// Number of calls of this turn that ran.
     pub(super) calls: u32,
-    /// There is no approver.
+    /// `true` if there is no approver.
     pub(super) unattended: bool,
     /// The calls in untrusted texts.
     pub(super) origins: Origins,
@@ -150,7 +151,7 @@ impl Shared {
         }
     }
 
-    /// Returns the results, the newest first, with the ids of the calls.
+    /// Returns the results in the conversation and the client's history, the newest first, with the ids of their calls.
     pub(super) fn results(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         let own = self.conversation.entries().iter().rev().filter_map(|entry| match entry {
             HistoryEntry::Outcome { id, outcome } => Some((id.as_str(), outcome.said())),
@@ -164,14 +165,14 @@ impl Shared {
         self.actions.push_back(Action::Emit(event));
     }
 
-    /// Answers a call, in the history and for the caller.
+    /// Adds the outcome of a call to the history and reports it to the caller.
     pub(super) fn answer(&mut self, id: &str, outcome: Outcome) -> Result<(), TurnError> {
         self.conversation.answer(id, outcome.clone())?;
         self.emit(AgentEvent::Outcome { id: id.to_owned(), outcome });
         Ok(())
     }
 
-    /// Returns the items of the conversation that indicate which tools are meant.
+    /// Returns the user's messages, searches and calls of the conversation, which indicate the tools to list.
     pub(super) fn said(&self) -> Vec<Said<&str>> {
         let entries = self.conversation.entries().iter().flat_map(|entry| match entry {
             HistoryEntry::User(user) => vec![Said::Question(user.text.as_str())],
@@ -184,7 +185,7 @@ impl Shared {
         self.client.said.iter().map(Said::as_ref).chain(entries).collect()
     }
 
-    /// Converts a call into such an item.
+    /// Converts a call into a search for tools or a called tool, as an indication of the tools to list.
     fn said_by<'c>(&self, call: &'c Call) -> Said<&'c str> {
         let (server, tool) = (call.server.as_deref(), call.tool.as_str());
         match (self.setup.catalog.as_built_in(server, tool), call.arguments["query"].as_str()) {
@@ -202,7 +203,7 @@ impl Shared {
         })
     }
 
-    /// Returns the texts of the user and the tools, from which calls can name things.
+    /// Returns the texts of the user and the tools, from which a call can take its paths and identifiers.
     pub(super) fn said_things(&self) -> decide::ConversationText {
         let own = self.conversation.entries().iter().filter_map(|entry| match entry {
             HistoryEntry::User(user) => Some(user.text.as_str()),
@@ -222,7 +223,7 @@ impl Shared {
         decide::ConversationText::new(person, results).with_calls(&made, members.map(|own| own.name.to_owned()))
     }
 
-    /// Answers a call with a note to the model.
+    /// Adds an outcome with this status and a note to the model for a call.
     pub(super) fn answer_with(&mut self, id: &str, status: Status, note: ModelNote<'_>) -> Result<(), TurnError> {
         let text = self.setup.wording().note(note);
         self.answer(id, Outcome::new(status, text))
@@ -249,7 +250,7 @@ impl Shared {
         self.emit(AgentEvent::Notice { notice });
     }
 
-    /// Reports a correction to the caller that is not about a rejected call.
+    /// Reports a correction to the caller that is about the message as a whole, not about a rejected call.
     pub(super) fn corrects(&mut self, message: impl Into<String>) {
         self.emit(AgentEvent::Correcting { kind: None, message: message.into() });
     }
@@ -264,7 +265,7 @@ impl Shared {
         self.choice != ToolChoice::None && self.may_correct()
     }
 
-    /// Returns `true` if no round follows the requested one.
+    /// Returns `true` if the current round is the last one.
     pub(super) fn is_last_round(&self) -> bool {
         self.closing.is_some() || self.round >= self.setup.config.max_rounds
     }
@@ -287,7 +288,7 @@ impl Shared {
         self.asking.is_held() && self.choice == ToolChoice::Auto
     }
 
-    /// Returns `true` if the last event of the conversation was a result.
+    /// Returns `true` if the last entry of the history, apart from notes, is a result.
     pub(super) fn follows_results(&self) -> bool {
         let last = self.conversation.entries().iter().rev().find(|entry| !matches!(entry, HistoryEntry::Note { .. }));
         let is_result = match last {
@@ -304,7 +305,7 @@ impl Shared {
         self.request().is_some_and(decide::is_question)
     }
 
-    /// Returns the logarithm of the probability from which on a message must be a call.
+    /// Returns the natural logarithm of the probability of a call from which on a message must be a call.
     pub(super) fn call_threshold(&self) -> f64 {
         let own = self.setup.config.call_threshold.unwrap_or(CALL_THRESHOLD);
         // No probability reaches a threshold above zero, so the margin must not lower it.
@@ -312,7 +313,7 @@ impl Shared {
         if own <= 0.0 { own - margin() } else { own }
     }
 
-    /// Returns `true` if an earlier call returned already what this one would.
+    /// Returns `true` if an earlier call already returned the result that this call would return.
     pub(super) fn is_answered(&self, call: &Call) -> bool {
         guard::is_answered(&self.made(), call, self.changes(call), &|call| self.changes_nothing(call))
     }
@@ -330,14 +331,14 @@ impl Shared {
         all.filter(|answered| !matches!(answered.outcome.status, Status::Denied | Status::Displayed)).collect()
     }
 
-    /// Returns the calls since the user's last message that have an outcome.
+    /// Returns the calls since the user's last message that have an outcome, including the client's.
     pub(super) fn made(&self) -> Vec<Made<'_>> {
         let client = self.client.calls.iter().map(|(call, outcome)| (call, outcome));
         let own = self.conversation.answered().into_iter().map(|answered| (answered.call, answered.outcome));
         client.chain(own).filter_map(|(call, outcome)| Made::new(call, self.is_read(call), Some(outcome))).collect()
     }
 
-    /// Returns what the model must be told about its last message in addition to the results of the calls that run.
+    /// Returns the feedback on the model's last message, in addition to the results of the calls that run.
     pub(super) fn withheld(&self) -> Withheld {
         let entries = self.conversation.entries();
         let last =
@@ -378,7 +379,7 @@ impl Shared {
         Displays { setup: &self.setup, choice: &self.choice, conversation: &self.conversation }
     }
 
-    /// Returns `true` if a call that the tool choice requires was made before the turn was suspended.
+    /// Returns `true` if a call since the user's last message meets the tool choice, as one before a suspension does.
     pub(super) fn has_called(&self) -> bool {
         self.conversation.answered().iter().any(|answered| {
             let (server, tool) = (answered.call.server.as_deref(), answered.call.tool.as_str());

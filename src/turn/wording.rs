@@ -10,24 +10,25 @@ use crate::prompt::{Example, OfferedTools};
 use crate::tools::{Catalog, FOUND, Said, ToolChoice};
 use crate::validate::OutputSchema;
 
-/// The last line of replies, depending on what comes next.
+/// Variants of the last line of a message with results or corrections, which says what the model must write next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Closing {
-    /// The usual last line.
+    /// Last line if the model may call or answer.
     pub either: &'static str,
-    /// The line if the next call is requested.
+    /// Last line if the model must make the next call.
     pub call: String,
-    /// The line if the answer is requested.
+    /// Last line if the model must answer.
     pub answer: String,
 }
 
-/// The wording of a turn. The turn decides what is said; a wording expresses it in the model's dialect and language.
+/// Source of a turn's texts for the model. The turn decides which message is sent; a wording expresses it in the
+/// model's dialect and language.
 ///
 /// There are two: one for a history in text, in which the prompt describes the tools, and one for requests that carry
 /// them, from [`native`](Wording::native).
 pub trait Wording: Send + Sync {
-    /// Returns the system text: the call syntax and the tools.
+    /// Returns the system text, with the call syntax and the tools.
     fn system(&self, choice: &ToolChoice) -> String;
 
     /// Returns the system text without its examples, and the examples as separate messages between the system text and
@@ -37,25 +38,25 @@ pub trait Wording: Send + Sync {
     }
 
     /// Returns the replies to one of the model's messages: results, corrections, notes. In a request that carries tools
-    /// each result is a message of its own, so the replies contain one call.
+    /// each result is a message of its own, so `replies` then contains one call.
     ///
     /// # Errors
     /// A template that the program brought fails.
     fn replies(&self, replies: &Replies<'_>) -> Result<String, WordingError>;
 
-    /// Returns a note of the program, for the history or for an outcome.
+    /// Returns the text of a note of the program to the model, for the history or for an outcome.
     fn note(&self, note: ModelNote<'_>) -> String;
 
-    /// Returns the variants of the last line of replies, for a turn that knows what comes next; `None` if it stays as
-    /// it is. `unused` lists the things that the request names and no call has used; `missing` is the identifier that the
-    /// answer has to ask for.
+    /// Returns the variants of the last line of replies, for a turn that knows what the model must write next; `None`
+    /// if the line stays as it is. `unused` lists the objects that the request names and no call has used; `missing` is
+    /// the identifier that the answer has to ask for.
     fn closing(&self, _unused: &[String], _missing: Option<&str>) -> Option<Closing> {
         None
     }
 
-    /// Returns a request outside the conversation: the program's own system text, and the user's request with the calls
-    /// in one message, without tools and examples, which a small model copies. `changes` is `true` if a call changed
-    /// something. `None` if the answer must be requested in the conversation.
+    /// Returns system text and user message of a request outside the conversation: the program's own system text, and
+    /// the user's request with the calls made, without tools and examples, which a small model copies. `changes` is
+    /// `true` if a call changed something. `None` if the answer must be requested in the conversation.
     fn alone(
         &self,
         _request: &str,
@@ -66,7 +67,7 @@ pub trait Wording: Send + Sync {
         None
     }
 
-    /// Returns the form of an answer that must match a schema, to follow the system text.
+    /// Returns the instruction for an answer that must match a schema; it follows the system text.
     ///
     /// # Errors
     /// A template that the program brought fails.
@@ -74,8 +75,8 @@ pub trait Wording: Send + Sync {
         Ok(format!("Your final answer is one JSON value that this JSON Schema accepts: {}", schema.schema()))
     }
 
-    /// Returns the answer to a call of the built-in tool that describes the tools of this name; by default their JSON
-    /// forms. A prompt of templates answers text that is similar to no name with the three likeliest tools.
+    /// Returns the outcome of the built-in tool that describes the tools of this name: by default their JSON forms, or
+    /// an error if there are none. A prompt of templates answers an unknown name with the three likeliest tools.
     fn describe(&self, catalog: &Catalog, name: &str) -> Outcome {
         match catalog.named(name) {
             Ok(tools) => Outcome::result(serde_json::json!(tools).to_string()),
@@ -83,14 +84,14 @@ pub trait Wording: Send + Sync {
         }
     }
 
-    /// Returns the answer to a call of the built-in tool that finds tools; by default their JSON forms.
+    /// Returns the outcome of the built-in tool that finds tools by a query: by default their JSON forms.
     fn find(&self, catalog: &Catalog, query: &str) -> Outcome {
         let found = catalog.likeliest(query, FOUND);
         Outcome::result(serde_json::json!(found).to_string())
     }
 
-    /// Returns the answer to a call of the built-in tool that reads on in a result with this text; by default the part
-    /// alone, or a line for each place.
+    /// Returns the outcome of the built-in tool that reads on in a long result with this text: by default the wanted
+    /// part alone, or a line for each occurrence of the text that is searched for.
     fn read(&self, text: &str, wanted: Wanted<'_>) -> Outcome {
         match wanted {
             Wanted::From(from) => Outcome::result(TextPart::new(text, from, RESULT_BYTES).text),
@@ -98,46 +99,46 @@ pub trait Wording: Send + Sync {
         }
     }
 
-    /// Returns the bytes of a result that a message shows; by default all.
+    /// Returns the maximum number of bytes of a result that a message shows; by default unlimited.
     fn shown_of_results(&self) -> usize {
         usize::MAX
     }
 
-    /// Returns the wording for the conversation `said` so far, if not all tools are listed and it decides which are;
+    /// Returns the wording for the conversation `said` so far, if that conversation decides which tools are listed;
     /// `None` if this wording is for every conversation.
     fn meant(&self, _said: &[Said<&str>]) -> Option<Arc<dyn Wording>> {
         None
     }
 
-    /// Returns the tools of a request that carries them; `None` for all tools of the catalog, unchanged.
+    /// Returns the tools that a request with native tools carries; `None` for all tools of the catalog, unchanged.
     fn offered(&self) -> Option<Arc<OfferedTools>> {
         None
     }
 
-    /// Returns the call syntax that the wording teaches, in which a history in text shows native calls.
+    /// Returns the dialect that the wording teaches; a history in text shows native calls in it.
     fn dialect(&self) -> Dialect {
         Dialect::UseMcpTool
     }
 
-    /// Returns the wording for requests that carry the tools. Without one there is no system text, and results are not
-    /// changed.
+    /// Returns the wording for requests that carry the tools. With `None`, such requests have no system text, and
+    /// results are not changed.
     fn native(&self) -> Option<Arc<dyn Wording>> {
         None
     }
 }
 
-/// The message that a request outside the conversation asks for.
+/// Kind of message that a request outside the conversation asks the model for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Expected<'a> {
-    /// The answer; `missing` is the identifier that it has to ask for.
+    /// Answer to the user; `missing` is the identifier that it has to ask for.
     Answer {
-        /// Name of the identifier.
+        /// Name of the identifier that the answer has to ask for; `None` if there is none.
         missing: Option<&'a str>,
     },
     /// A sentence that says what was done: the last call changed something, and the request asks for no answer.
     Done,
-    /// A text that a call will take.
+    /// Text that becomes an argument of a call.
     Text {
         /// The subject of the text: the path of a file, or the tool and its parameter.
         of: &'a str,
@@ -148,13 +149,13 @@ pub enum Expected<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wanted<'a> {
-    /// The text from this byte on.
+    /// Text of the result from this byte offset on.
     From(usize),
-    /// The places where this text occurs.
+    /// Occurrences of this text in the result.
     Find(&'a str),
 }
 
-/// A text for the model cannot be written.
+/// Error of a wording that cannot write a text for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
@@ -194,7 +195,7 @@ pub enum ModelNote<'a> {
     CallsOff,
     /// Only this tool may be called.
     OnlyTool(&'a str),
-    /// Only so many calls of one message run.
+    /// Further calls of the message did not run, because only this many calls of one message run.
     TooManyCalls(usize),
     /// The policy does not allow the call.
     NotAllowed,
@@ -223,7 +224,7 @@ pub enum ModelNote<'a> {
     NotBegun,
     /// No round was left in which the result could be read.
     NoRoundLeft,
-    /// There is no such long result; contains the ids of those that exist.
+    /// The model asked to read on in a long result that does not exist; contains the ids of those that exist.
     NoSuchResult(&'a str),
     /// The call of this tool gave the same result as the previous equal one.
     SameResult(&'a str),
@@ -251,7 +252,8 @@ pub enum ModelNote<'a> {
     LeftOut,
 }
 
-/// A wording for requests that carry the tools, based on another one: results are not changed.
+/// Wording for requests that carry the tools, based on another wording; it has no system text and leaves results as
+/// they are.
 pub(super) struct NativeWording(pub(super) Arc<dyn Wording>);
 
 impl Wording for NativeWording {

@@ -30,7 +30,7 @@ pub const MAX_SCHEMA_NODES: usize = 20_000;
 /// deeper one, which takes more stack than a thread has: the schemas of 2,800 public tools have at most 19 levels.
 pub const MAX_SCHEMA_DEPTH: usize = 100;
 
-/// Approximate bytes of a compiled schema for each of its nodes, and of its branches in addition.
+/// Approximate bytes of a compiled schema for each of its nodes; `BRANCH_BYTES` are added for its branches.
 const NODE_BYTES: usize = 1 << 10;
 const BRANCH_BYTES: usize = 4 << 10;
 
@@ -43,7 +43,7 @@ const MAX_TRIED: usize = 2_000;
 /// The types of JSON Schema.
 const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
 
-/// A compiled schema.
+/// Compiled JSON Schema with its validators.
 #[derive(Debug)]
 pub(super) struct CompiledSchema {
     pub(super) validator: Validator,
@@ -55,7 +55,7 @@ pub(super) struct CompiledSchema {
     branches: OnceLock<Option<ValidatorMap>>,
 }
 
-/// A JSON value is not a usable JSON Schema.
+/// Error for a JSON value that is not a usable JSON Schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("this is not a usable JSON Schema: {message}")]
 #[non_exhaustive]
@@ -66,18 +66,18 @@ pub struct OutputSchemaError {
     pub source: Option<Cause>,
 }
 
-/// The validator panics on a schema.
+/// Error for a schema on which the validator panics.
 #[derive(Debug, thiserror::Error)]
 #[error("the validator panics")]
 struct ValidatorPanic;
 
-/// A schema exceeds a limit.
+/// Error for a schema that exceeds a limit.
 #[derive(Debug, thiserror::Error)]
 #[error("it has more than {0} {1}, which is too many to check calls")]
 struct PastLimit(usize, &'static str);
 
 impl CompiledSchema {
-    /// Compiles a schema.
+    /// Compiles a schema; its formats are only hints.
     ///
     /// # Errors
     /// The problem with the schema, and its place.
@@ -85,7 +85,7 @@ impl CompiledSchema {
         CompiledSchema::with_formats(server, false)
     }
 
-    /// Compiles a schema whose formats count, if `formats` says so.
+    /// Compiles a schema; with `formats`, a text that violates its `format` is refused.
     pub(super) fn with_formats(server: &Value, formats: bool) -> Result<Self, OutputSchemaError> {
         let nodes = nodes(server);
         // Counting nodes is cheap; the depth is only measured for a schema that is not too large.
@@ -133,7 +133,7 @@ impl CompiledSchema {
         }
     }
 
-    /// Returns the approximate number of bytes that it takes.
+    /// Returns the approximate number of bytes that the compiled schema takes.
     pub(super) fn weight(&self) -> usize {
         let has_branches = self.branches.get().is_some_and(Option::is_some);
         self.nodes * (NODE_BYTES + if has_branches { BRANCH_BYTES } else { 0 })
@@ -174,7 +174,7 @@ pub(super) fn branch_work(schema: &Value) -> usize {
     sum(schema, &|part| if part.is_object() { nodes(part) + of_targets } else { 0 })
 }
 
-/// Returns the validator's answer; `None` if it panics. Version 0.60 panics on some recursive schemas with
+/// Calls the validator and returns its answer; `None` if it panics. Version 0.60 panics on some recursive schemas with
 /// `unevaluatedProperties` ("pending schema target dropped"), and a server can send any schema.
 pub(super) fn unbroken<T>(ask: impl FnOnce() -> T) -> Option<T> {
     // The validator keeps no state from one question to the next.
@@ -185,7 +185,7 @@ pub(super) fn options(draft: Draft) -> ValidationOptions<'static> {
     jsonschema::options().with_draft(draft).offline().should_validate_formats(false)
 }
 
-/// Returns the draft that `$schema` names, and `true` if it names one.
+/// Returns the draft of JSON Schema that `$schema` names, and `true` if it names one.
 fn draft_of(schema: &Value) -> (Draft, bool) {
     let uri = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
     // Servers write the draft's URI with and without these endings.
@@ -232,7 +232,7 @@ mod tests {
         assert!(problem.chars().count() <= MAX_PROBLEM + 1, "{problem}");
     }
 
-    /// Version 0.60 panics over this one, whatever the value.
+    /// Version 0.60 of the validator panics on the schema of this test, whatever the value.
     #[test]
     fn a_schema_that_the_validator_panics_over_is_unusable() {
         let again = json!({"patternProperties": {"^x": {"allOf": [{"$ref": "#/$defs/c"}, {"$ref": "#/$defs/a"}]}}});

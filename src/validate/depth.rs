@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::references::{Targets, references};
 
-/// Returns an upper bound on the levels of the longest path through a schema; `None` if its references, or
-/// the parts that they may lead to, are more than `MAX_SCHEMA_REFERENCES`.
+/// Returns an upper bound on the levels of the longest path through a schema with its references followed; `None` if
+/// its references, or their targets, are more than `MAX_SCHEMA_REFERENCES`.
 pub(super) fn levels(schema: &Value) -> Option<usize> {
     let Targets { parts, of } = Targets::in_schema(schema)?;
     let in_part = |part: &&Value| -> HashSet<usize> {
@@ -33,7 +33,7 @@ pub(super) fn levels(schema: &Value) -> Option<usize> {
     Some(nesting(schema) + most_below + most_above + circles)
 }
 
-/// Returns the length of the longest path from each part; `None` if a path leads to a circle.
+/// Returns the number of levels of the longest path from each part of a schema; `None` if a path leads to a circle.
 fn longest(parts: &[usize], next: &[Vec<usize>], before: &[Vec<usize>]) -> Vec<Option<usize>> {
     let (mut most, mut found) = (vec![0; parts.len()], vec![None; parts.len()]);
     let mut open: Vec<usize> = next.iter().map(Vec::len).collect();
@@ -71,7 +71,7 @@ mod tests {
         super::levels(schema).expect("few references")
     }
 
-    /// So many references in a row.
+    /// Returns a schema with this number of references in a row.
     fn chain(links: usize, link: impl Fn(Value) -> Value) -> Value {
         let mut parts: serde_json::Map<String, Value> =
             (0..links).map(|n| (format!("a{n}"), link(json!({"$ref": format!("#/$defs/a{}", n + 1)})))).collect();

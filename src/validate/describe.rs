@@ -14,7 +14,7 @@ const MAX_LISTED: usize = 10;
 /// Limit on the depth of a description: references and items.
 const MAX_DEPTH: usize = 6;
 
-/// Returns a value's type, and the value itself if it is short.
+/// Returns the description of a value for a message: its type with the short value, its number of items or its keys.
 pub(super) fn value(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

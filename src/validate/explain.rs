@@ -11,18 +11,18 @@ use crate::tools;
 /// Limit on the errors that a message lists.
 const MAX_ERRORS: usize = 5;
 
-/// Limit on the refusals that are read for a message.
+/// Limit on the validation errors that are read for a message.
 pub(super) const MAX_READ: usize = 100;
 
 /// Limit on the forms of an `anyOf` or `oneOf` that a message lists.
 const MAX_FORMS: usize = 3;
 
-/// Limit on the characters of a place in a message.
+/// Limit on the characters of a JSON Pointer in a message.
 const MAX_PLACE: usize = 120;
 
-/// The message if no place by itself refuses anything. A schema that is the negation of itself (`{"$defs": {"a":
-/// {"not": {"$ref": "#/$defs/a"}}}}`) neither accepts nor refuses a value: JSON Schema leaves such a circle undefined
-/// (2020-12, section 9.4.1).
+/// Message if no keyword by itself refuses anything. A schema that is the negation of itself (`{"$defs": {"a": {"not":
+/// {"$ref": "#/$defs/a"}}}}`) neither accepts nor refuses a value: JSON Schema leaves such a circle undefined (2020-12,
+/// section 9.4.1).
 pub(super) const NO_PLACE: &str =
     "the schema does not accept this value: it refers to itself in a circle, which no value fits";
 
@@ -34,7 +34,7 @@ pub(super) fn not_an_object(found: &Value) -> String {
     format!("expected a JSON object with the arguments, found {}", describe::value(found))
 }
 
-/// Returns the message for a schema's refusals, of which at most [`MAX_READ`] are given.
+/// Returns the message for a schema's validation errors, of which at most [`MAX_READ`] are passed in.
 pub(super) fn explain(schema: &Value, refusals: &[ValidationError<'_>]) -> String {
     let findings = findings(schema, refusals, MAX_NESTING);
     let mut lines: Vec<String> = Vec::new();
@@ -54,12 +54,12 @@ pub(super) fn explain(schema: &Value, refusals: &[ValidationError<'_>]) -> Strin
     lines.join("; ")
 }
 
-/// One problem.
+/// Problem with one value of the arguments, as an error message lists it.
 struct Finding {
-    /// JSON Pointer; empty for the arguments as a whole.
+    /// JSON Pointer to the wrong value; empty for the arguments as a whole.
     place: String,
     text: String,
-    /// `true` if it only says that the type is wrong.
+    /// `true` if the problem is only that the type is wrong.
     type_only: bool,
 }
 
@@ -80,7 +80,7 @@ fn findings(schema: &Value, refusals: &[ValidationError<'_>], nesting: usize) ->
     findings
 }
 
-/// Returns the JSON Pointer to the refused value.
+/// Returns the JSON Pointer to the value that a validation error is about.
 fn place<'r>(refusal: &'r ValidationError<'_>) -> &'r str {
     refusal.instance_path().as_str()
 }
@@ -89,7 +89,7 @@ fn names_values(refusal: &ValidationError<'_>) -> bool {
     matches!(refusal.kind(), Kind::Enum { .. } | Kind::Constant { .. })
 }
 
-/// Explains one refusal; it becomes several findings if it stands for those of a branch.
+/// Explains one validation error; it becomes several findings if it is about the branches of an `anyOf` or `oneOf`.
 fn finding(schema: &Value, refusal: &ValidationError<'_>, nesting: usize) -> Vec<Finding> {
     let found = || describe::value(refusal.instance());
     let text = match refusal.kind() {
@@ -121,7 +121,7 @@ fn finding(schema: &Value, refusal: &ValidationError<'_>, nesting: usize) -> Vec
     vec![Finding { place: place(refusal).to_owned(), text, type_only }]
 }
 
-/// Explains the refusal of a keyword that concerns one value alone.
+/// Explains the validation error of a keyword that concerns one value alone.
 fn keyword(schema: &Value, refusal: &ValidationError<'_>, kind: &Kind) -> String {
     let found = || describe::value(refusal.instance());
     let parent = || schema.pointer(refusal.schema_path().as_str().rsplit_once('/').map_or("", |(parent, _)| parent));
@@ -214,7 +214,7 @@ fn nearest<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n
     tools::nearest(wanted, names.take(MAX_READ)).first().copied()
 }
 
-/// The refusals of a branch of `anyOf` or `oneOf`.
+/// Validation errors of a branch of `anyOf` or `oneOf`.
 type Branch = Vec<ValidationError<'static>>;
 
 /// Explains a value that matches none of several branches: by the errors of the intended branch if it can be

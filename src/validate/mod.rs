@@ -128,11 +128,11 @@ pub const MAX_CORRECT_CALL: usize = 4096;
 #[derive(Debug)]
 pub struct Validator {
     catalog: Arc<Catalog>,
-    /// One cell per tool, in the catalog's order.
+    /// Compiled schemas or their problems, one cell per tool, in the catalog's order.
     compiled: Vec<SchemaCell>,
     resource: OnceLock<CompiledSchema>,
     problems: OnceLock<Vec<SchemaProblem>>,
-    /// Names and values of the schemas by their form in prompts, where that differs.
+    /// Names and texts of the schemas by the escaped form that prompts show, where that differs.
     shown: OnceLock<restored::ShownTexts>,
 }
 
@@ -145,11 +145,11 @@ type SchemaCell = OnceLock<Result<CompiledSchema, SchemaProblem>>;
 pub struct SchemaProblem {
     /// Server of the tool.
     pub server: Option<String>,
-    /// Tool.
+    /// Name of the tool.
     pub tool: String,
     /// The problem with the schema, and its place.
     pub message: String,
-    /// The error of the schema compiler.
+    /// Underlying error, of the schema compiler or for an exceeded limit.
     pub source: Option<Cause>,
 }
 
@@ -160,7 +160,7 @@ impl Validator {
         Validator { catalog, compiled, resource: OnceLock::new(), problems: OnceLock::new(), shown: OnceLock::new() }
     }
 
-    /// Returns the approximate number of bytes that the compiled schemas take.
+    /// Returns the approximate number of bytes of memory that the compiled schemas take.
     pub fn weight(&self) -> usize {
         let compiled = self.compiled.iter().filter_map(OnceLock::get);
         compiled.filter_map(|compiled| compiled.as_ref().ok()).map(CompiledSchema::weight).sum()
@@ -202,7 +202,8 @@ impl Validator {
         self.check_counted(call, raw).0
     }
 
-    /// Like [`check`](Self::check), and returns the steps that it took: at most [`max_steps`] of the arguments.
+    /// Checks a call as [`check`](Self::check) does, and returns the number of steps as well: at most [`max_steps`] of
+    /// the arguments.
     pub fn check_counted(&self, mut call: Call, raw: &str) -> (Result<Call, Box<Rejected>>, usize) {
         restored::restore(&mut call, || self.shown.get_or_init(|| restored::shown(&self.catalog)));
         let work = Work::on(&call.arguments);

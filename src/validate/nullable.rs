@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::tools::allow_null;
 use crate::tools::schema::subschemas_mut;
 
-/// Limit on the nesting that is followed.
+/// Limit on the nesting of subschemas in which `nullable` is converted.
 const MAX_DEPTH: usize = 64;
 
 /// Returns the schema with `null` as an additional type wherever it has `nullable`; `None` if it has that nowhere.
@@ -17,7 +17,7 @@ pub(super) fn nullable(schema: &Value) -> Option<Value> {
     allow(&mut read, 0).then_some(read)
 }
 
-/// Applies `nullable` in place. Returns `true` if anything changed.
+/// Converts `nullable` in a schema and its subschemas in place. Returns `true` if anything changed.
 fn allow(schema: &mut Value, depth: usize) -> bool {
     let Some(keywords) = schema.as_object_mut().filter(|_| depth < MAX_DEPTH) else { return false };
     let mut is_changed = false;

@@ -32,7 +32,7 @@ pub struct OutputSchema {
     compiled: CompiledSchema,
 }
 
-/// A value does not match the schema.
+/// Error for a value that does not match the schema of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
@@ -42,7 +42,7 @@ pub struct Mismatch {
 }
 
 impl OutputSchema {
-    /// Compiles a schema.
+    /// Compiles the JSON Schema of an answer; its formats are only hints.
     ///
     /// # Errors
     /// The value is not a schema, or refers to another document.
@@ -50,7 +50,7 @@ impl OutputSchema {
         OutputSchema::compiled(schema, false)
     }
 
-    /// Compiles a schema whose formats (`email`, `date`) count; elsewhere they are hints.
+    /// Compiles the JSON Schema of an answer whose formats (`email`, `date`) are checked.
     ///
     /// # Errors
     /// The value is not a schema, or refers to another document.
@@ -67,7 +67,7 @@ impl OutputSchema {
         Ok(OutputSchema { schema, compiled })
     }
 
-    /// Returns the schema.
+    /// Returns the JSON Schema that was compiled.
     pub fn schema(&self) -> &Value {
         &self.schema
     }
@@ -77,18 +77,18 @@ impl OutputSchema {
         Some(example_value(&self.schema)).filter(|value| coerce::takes(&self.compiled, value))
     }
 
-    /// Returns the value in the form that the schema requires, and the repairs.
+    /// Checks an answer, and returns its value in the form that the schema requires, with the repairs.
     ///
     /// `raw` is the value's text as written, for the notation of numbers.
     ///
     /// # Errors
-    /// The expected values and their places, as a message to the model.
+    /// [`Mismatch`] with the expected values and their places, as a message to the model.
     pub fn check(&self, value: &Value, raw: &str) -> Result<(Value, Vec<Repair>), Mismatch> {
         self.check_counted(value, raw).0
     }
 
-    /// Like [`check`](Self::check), and returns the steps that it took: at most [`max_steps`](super::max_steps) of the
-    /// value.
+    /// Checks an answer as [`check`](Self::check) does, and returns the number of steps as well: at most
+    /// [`max_steps`](super::max_steps) of the value.
     pub fn check_counted(&self, value: &Value, raw: &str) -> (Result<(Value, Vec<Repair>), Mismatch>, usize) {
         let work = Work::on(value);
         let checked = coerce::coerce_value(&self.compiled, value, raw, &work)

@@ -13,10 +13,10 @@ use super::work::nodes;
 /// server's thread allows.
 const MAX_LEVELS: usize = 100;
 
-/// Cost of a reference to a metaschema of JSON Schema, for each value.
+/// Number of steps that a reference to a metaschema of JSON Schema counts for each value.
 const FOREIGN: usize = 200;
 
-/// `None`: the limit is exceeded, or the schema is too deep.
+/// Result of counting steps; `None` if the limit is exceeded, or if the schema is too deep.
 type Flow = Option<()>;
 
 /// Returns an upper bound on the number of times that the validator evaluates some subschema for some value. `None` if
@@ -30,10 +30,10 @@ pub(super) fn visits(root: &Value, draft: Draft, schema: &Value, value: &Value, 
 
 struct Visits<'s> {
     root: &'s Value,
-    /// Keywords beside `$ref` apply, as in drafts from 2019-09 on.
+    /// `true` if keywords beside `$ref` apply, as in drafts from 2019-09 on.
     modern: bool,
     left: usize,
-    /// Collected when a reference is first looked up.
+    /// Subschemas that references can be relative to; collected when a reference is first looked up.
     bases: Option<Vec<&'s Value>>,
     /// References that are being followed, each with its value.
     chain: Vec<(*const Value, *const Value)>,
@@ -134,7 +134,7 @@ impl<'s> Visits<'s> {
     }
 }
 
-/// Returns the members or items of a value.
+/// Returns the direct members or items of a value.
 fn inner(value: &Value) -> impl Iterator<Item = &Value> {
     let items = value.as_array().into_iter().flatten();
     items.chain(value.as_object().into_iter().flat_map(Map::values))

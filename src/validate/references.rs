@@ -13,16 +13,17 @@ pub(super) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"
 /// checked against a schema with more: the schemas of 2,800 public tools have at most 9.
 pub const MAX_SCHEMA_REFERENCES: usize = 1_000;
 
-/// The parts of a schema that the references in it may lead to.
+/// Subschemas of a schema that the references in it may lead to.
 pub(super) struct Targets<'s> {
-    /// Each part once, however its references are spelled.
+    /// Targets of references, each once, however its references are spelled.
     pub(super) parts: Vec<&'s Value>,
-    /// The indices of the parts that each reference may lead to.
+    /// Indices of the targets that each reference may lead to.
     pub(super) of: HashMap<&'s str, Vec<usize>>,
 }
 
 impl<'s> Targets<'s> {
-    /// Returns `None` if there are more references or parts than [`MAX_SCHEMA_REFERENCES`].
+    /// Finds the targets of all references in a schema; `None` if there are more references or targets than
+    /// [`MAX_SCHEMA_REFERENCES`].
     pub(super) fn in_schema(schema: &'s Value) -> Option<Self> {
         let references = references(schema);
         if references.len() > MAX_SCHEMA_REFERENCES {
@@ -68,7 +69,8 @@ pub(super) fn references(schema: &Value) -> Vec<&str> {
     found.into_iter().collect()
 }
 
-/// Returns the subschemas with a name or an identifier of their own, and the whole schema.
+/// Returns the subschemas that a reference can be relative to: those with a name or an identifier, and the whole
+/// schema.
 pub(super) fn bases(root: &Value) -> Vec<&Value> {
     let mut named = Vec::new();
     find_named(root, &mut named);

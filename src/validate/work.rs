@@ -19,7 +19,7 @@ pub fn max_steps(value: &Value) -> usize {
     STEPS.saturating_add(STEPS_PER_VALUE.saturating_mul(size(value)))
 }
 
-/// Returns the number of values in a value, including itself.
+/// Returns the number of JSON values in a value, including itself.
 pub(super) fn nodes(value: &Value) -> usize {
     sum(value, &|_| 1)
 }
@@ -46,16 +46,16 @@ fn size(value: &Value) -> usize {
     nodes(value) + sum(value, &|value| value.as_str().map_or(0, str::len)) / 4
 }
 
-/// The steps of one check.
+/// Counter of the steps of one check, with its limit.
 #[derive(Debug, Default)]
 pub(super) struct Work {
     limit: usize,
     done: Cell<usize>,
-    /// The limit was reached, so the check is incomplete.
+    /// `true` if the limit was reached or the validator panicked, so the check is incomplete.
     pub(super) stopped: Cell<bool>,
-    /// The validator has panicked.
+    /// `true` if the validator has panicked.
     broken: Cell<bool>,
-    /// The validator has judged the value, or another reading of it.
+    /// `true` if the validator has judged the value, or another reading of it.
     pub(super) answered: Cell<bool>,
 }
 
@@ -82,7 +82,7 @@ impl Work {
         self.stopped.set(true);
     }
 
-    /// Returns `true` if the value could not be checked because the first question was too much work.
+    /// Returns `true` if the value was not checked at all, because its first evaluation would have exceeded the limit.
     pub(super) fn is_unchecked(&self) -> bool {
         self.stopped.get() && !self.broken.get() && !self.answered.get()
     }

@@ -17,7 +17,7 @@ impl Catalog {
         self.search.get_or_init(|| Arc::new(Search::new(self)))
     }
 
-    /// Returns the likeliest tools for some words, at most `most`, the best first.
+    /// Returns the tools that match these words best, at most `most`, the best first.
     #[cfg(feature = "prompt")]
     pub(crate) fn likeliest(&self, words: &str, most: usize) -> Vec<&crate::tools::Tool> {
         let offered: Vec<_> = self.offered().collect();

@@ -18,10 +18,10 @@ const NAMESPACES: &[&str] = &["functions", "function", "tools", "tool", "mcp", "
 const TURNING: &[&str] =
     &["undo", "un", "re", "pre", "no", "not", "dont", "never", "cancel", "revert", "stop", "dry_run"];
 
-/// Returns the length of the namespace before the tool's name if a written name means this tool.
+/// Rule for a written name that means a tool: returns the length of the namespace before the tool's name, or `None`.
 type NameRule = fn(&Catalog, &Tool, &str) -> Option<usize>;
 
-/// The rules in their order: the first that fits any tool decides.
+/// Rules by which a written name matches a tool, in order: the first rule that matches any tool decides.
 const RULES: [NameRule; 5] = [
     // A name that is the server's and the tool's own name is matched by the rules below as well.
     |_, tool, name| (may_be_hashed(name) && wire_name(tool.server.as_deref(), &tool.name) == name).then_some(0),
@@ -63,7 +63,8 @@ impl Catalog {
         }
     }
 
-    /// Returns the only tool whose name is `name` except for case, separators and namespaces; `exact` if there is none.
+    /// Returns the only tool whose name is `name` except for case, separators and namespaces; `exact` if there is none,
+    /// and an error if there are several.
     fn alike<'c>(
         &'c self,
         server: Option<&str>,
@@ -96,7 +97,8 @@ impl Catalog {
         exact
     }
 
-    /// Returns the length of the namespace and separators before the tool's name in `written`.
+    /// Returns the length of the namespace and separators before the tool's name in `written`; `None` if `written` does
+    /// not mean the tool.
     fn namespace_before(&self, tool: &Tool, written: &str) -> Option<usize> {
         let at = written.len().checked_sub(tool.name.len()).filter(|at| written.is_char_boundary(*at))?;
         let (before, name) = written.split_at(at);
@@ -114,7 +116,7 @@ impl Catalog {
     }
 }
 
-/// Matches a tool whose own name is `written` after a namespace, which the model left out.
+/// Returns 0 if the tool's own name is `written` after a namespace that the model left out; otherwise `None`.
 fn left_out(tool: &Tool, written: &str) -> Option<usize> {
     let at = tool.name.len().checked_sub(written.len()).filter(|at| tool.name.is_char_boundary(*at))?;
     let (before, name) = tool.name.split_at(at);
@@ -122,8 +124,8 @@ fn left_out(tool: &Tool, written: &str) -> Option<usize> {
     (names_server(tool, before) || is_spelt_out(namespace, written)).then_some(0)
 }
 
-/// Returns `true` if the text before a name, up to its separator, is a namespace. Any other word belongs to the name,
-/// which is then another tool's: `preview_delete_file`, `undo.delete`, `github.delete`.
+/// Returns `true` if the word before a tool's name is a common namespace. Any other word belongs to the name, which is
+/// then another tool's: `preview_delete_file`, `undo.delete`, `github.delete`.
 fn is_namespace(namespace: &str) -> bool {
     NAMESPACES.iter().any(|known| same_in_any_case(namespace, known))
 }

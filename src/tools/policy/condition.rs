@@ -13,7 +13,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde_json::{Map, Value};
 
-/// The result of comparing a condition with the arguments of a call.
+/// Result of comparing a condition of a pattern with the arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Held {
     No,
@@ -131,7 +131,7 @@ fn parts<'p>(path: &'p str, separators: &[char]) -> Vec<&'p str> {
     parts
 }
 
-/// Compares the host of a URL with the one that `limit` names, or any other text with it.
+/// Compares a text with the value `limit` of a condition: an HTTP URL by its host, any other text as a whole.
 fn text_lies_in(text: &str, limit: &str) -> Held {
     match Site::of(text) {
         _ if text == limit => Held::Yes,
@@ -187,7 +187,8 @@ impl<'t> Site<'t> {
         host_name(host).filter(|_| is_port).map(|host| Site { scheme, host, port, rest })
     }
 
-    /// Compares the host with the one of a pattern, and if that is the same, the other parts that the pattern has.
+    /// Compares the URL with the pattern of a condition: the host, and if it is equal, the scheme and port of the
+    /// pattern.
     fn lies_at(&self, pattern: &str) -> Held {
         let above = pattern.strip_prefix("*.");
         let Some(limit) = Site::of(above.unwrap_or(pattern)) else {
@@ -214,8 +215,8 @@ impl<'t> Site<'t> {
     }
 }
 
-/// Returns a host as it is compared: in lower case, without a last dot, and an address of IPv4 in its usual form.
-/// Programs read other forms, such as `127.1` and `0177.0.0.1`, differently.
+/// Returns the normal form of a host for comparisons: in lower case, without a last dot, and an address of IPv4 in its
+/// usual form. `None` for other forms, such as `127.1` and `0177.0.0.1`, which programs read differently.
 fn host_name(host: &str) -> Option<String> {
     if let Ok(address) = host.parse::<Ipv6Addr>() {
         return Some(address.to_ipv4_mapped().map_or_else(|| address.to_string(), |address| address.to_string()));

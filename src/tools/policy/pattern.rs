@@ -10,10 +10,10 @@
 //! A split pattern is matched part by part: `ev.*` does not match a tool whose own name is `ev.show`, a name that
 //! another server may have chosen on purpose.
 
-/// One element of a glob.
+/// Element of a parsed pattern for names of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PatternPiece {
-    /// `*`: any run of characters.
+    /// `*`: any run of characters, also an empty one.
     Any,
     /// `?`: one character.
     One,
@@ -35,7 +35,7 @@ impl PatternPiece {
 /// Characters that a backslash before them makes literal.
 const ESCAPED: &[char] = &['*', '?', '.', '/', '\\', '('];
 
-/// A parsed pattern.
+/// Parsed pattern for names of tools, with or without a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     pieces: Vec<PatternPiece>,
@@ -65,18 +65,18 @@ impl Pattern {
         Pattern { pieces, cut }
     }
 
-    /// Returns `true` if it matches exactly one name.
+    /// Returns `true` if the pattern has no wildcard, so it matches exactly one name.
     pub(super) fn is_exact(&self) -> bool {
         !self.pieces.iter().any(|piece| matches!(piece, PatternPiece::Any | PatternPiece::One))
     }
 
-    /// Returns the name that it matches, if it is exact and has no server.
+    /// Returns the tool name that the pattern matches, if it has neither a wildcard nor a server.
     pub(super) fn bare_name(&self) -> Option<String> {
         (self.cut.is_none() && self.is_exact()).then(|| spelled(&self.pieces))
     }
 
-    /// Returns `true` if it matches this tool: server and tool part by part, or a bare pattern the tool alone. A tool
-    /// without a server has a single name, which may contain a dot or a slash.
+    /// Returns `true` if the pattern matches this tool: server and tool part by part, or a bare pattern the tool alone.
+    /// A tool without a server has a single name, which may contain a dot or a slash.
     pub(super) fn matches(&self, server: Option<&str>, tool: &str) -> bool {
         match (self.cut, server) {
             (Some(at), Some(server)) => glob(&self.pieces[..at], server) && glob(&self.pieces[at + 1..], tool),
@@ -87,7 +87,7 @@ impl Pattern {
         }
     }
 
-    /// Returns `true` if it matches this tool under some reading, wherever it is split.
+    /// Returns `true` if the pattern matches this tool's name, or its server and name joined, wherever it is split.
     pub(super) fn may_match(&self, server: Option<&str>, tool: &str) -> bool {
         let joined = |sign: char| server.is_some_and(|server| glob(&self.pieces, &format!("{server}{sign}{tool}")));
         // A denial applies to everything that its author may have meant: the tool alone, or both names
@@ -110,7 +110,7 @@ impl Pattern {
     }
 }
 
-/// Returns the pattern that matches this server's tool alone.
+/// Returns the pattern that matches only this tool of this server.
 pub(super) fn exactly(server: &str, tool: &str) -> String {
     // The first slash is the separator, so dots and later slashes are literal.
     format!("{}/{}", server_part(server), escaped(tool, &['*', '?', '\\', '(']))
@@ -121,7 +121,7 @@ pub(super) fn server_part(name: &str) -> String {
     escaped(name, &['*', '?', '\\', '/', '('])
 }
 
-/// Returns the bare pattern that matches this name.
+/// Returns the pattern without a server that matches exactly this tool name.
 pub(super) fn bare(name: &str) -> String {
     escaped(name, ESCAPED)
 }
@@ -137,7 +137,7 @@ fn escaped(name: &str, signs: &[char]) -> String {
     text
 }
 
-/// Returns the characters of pieces without wildcards.
+/// Returns the literal characters of the pieces of a pattern, without its wildcards.
 fn spelled(pieces: &[PatternPiece]) -> String {
     let literal = |piece: &PatternPiece| match piece {
         PatternPiece::Cut(c) | PatternPiece::Literal(c) => Some(*c),
@@ -146,7 +146,7 @@ fn spelled(pieces: &[PatternPiece]) -> String {
     pieces.iter().filter_map(literal).collect()
 }
 
-/// Writes the pieces as a pattern.
+/// Returns the text of a pattern with these pieces.
 fn written(pieces: &[PatternPiece]) -> String {
     let one = |piece: &PatternPiece| match piece {
         PatternPiece::Any => "*".to_owned(),
@@ -157,7 +157,7 @@ fn written(pieces: &[PatternPiece]) -> String {
     pieces.iter().map(one).collect()
 }
 
-/// Returns `true` if a glob matches the whole text.
+/// Returns `true` if a pattern with wildcards matches the whole text.
 fn glob(pattern: &[PatternPiece], text: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
     let (mut p, mut t) = (0, 0);

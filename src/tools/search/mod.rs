@@ -17,22 +17,22 @@ use words::{ParsedQuestion, asked, changing, lines, terms};
 #[cfg(feature = "agent")]
 pub(crate) use words::{stem, terms as significant_words};
 
-/// BM25's `k1`, the saturation of repeated words, and `b`, the penalty for long texts, with their usual values.
+/// BM25's `k1`, the saturation of repeated words; `LENGTH` is its `b`, the penalty for long texts. Usual values.
 const SATURATION: f32 = 1.2;
 const LENGTH: f32 = 0.75;
 
-/// Weight of a word by its place.
+/// Weight of a word in a tool's name; other constants weigh words in its other texts.
 const IN_NAME: f32 = 2.0;
 const IN_SERVER: f32 = 1.5;
 const IN_DESCRIPTION: f32 = 1.0;
-/// Weight after the first sentence.
+/// Weight of a word in a description after the first sentence.
 const FURTHER_ON: f32 = 0.4;
 const IN_PARAMETER: f32 = 0.7;
 
-/// Weight of a synonym, and of the kind of a value.
+/// Weight of a synonym of a word in the question, and of a word for the kind of a value, such as a path.
 const ALIKE: f32 = 0.7;
 
-/// Factor for a tool that changes something, if the question does not ask for that.
+/// Factor for the score of a tool that changes something, if the question does not ask for that.
 const CHANGES: f32 = 0.7;
 
 /// Limit on the tools that are listed for one question.
@@ -41,7 +41,7 @@ pub(crate) const LIKELIEST: usize = 8;
 /// Limit on the tools that a search by the model returns.
 pub(crate) const FOUND: usize = 5;
 
-/// Characters at either end of a message that are searched: the middle of a long one is usually pasted.
+/// Number of characters at either end of a message that are searched: the middle of a long one is usually pasted.
 const ENDS: usize = 1_000;
 
 /// An item of a conversation that indicates which tools are meant.
@@ -52,9 +52,9 @@ pub enum Said<S> {
     Question(S),
     /// A tool was called.
     Called {
-        /// Its server.
+        /// Server of the called tool, if the call names one.
         server: Option<S>,
-        /// Its name.
+        /// Name of the called tool.
         tool: S,
     },
     /// A search by the model, through the built-in tool that finds tools.
@@ -72,11 +72,11 @@ impl Said<String> {
     }
 }
 
-/// An index over the offered tools of a catalog.
+/// Search index over the offered tools of a catalog.
 #[derive(Debug, Clone, Default)]
 pub struct Search {
     words: BTreeMap<String, Postings>,
-    /// Postings of groups of synonyms, by their line in the table.
+    /// Postings of groups of synonyms, by the index of the group's line in the table of synonyms.
     alike: HashMap<u32, Postings>,
     lines: HashMap<String, Vec<u32>>,
     /// The verb of each tool if the tool changes something, otherwise `None`.
@@ -252,7 +252,7 @@ fn weighted(tool: &Tool) -> HashMap<String, f32> {
     found
 }
 
-/// Returns a text without the middle if it is long.
+/// Returns a text without its middle if it has more than `2 * ENDS` characters.
 fn ends_of(text: &str) -> Cow<'_, str> {
     let Some((end, _)) = text.char_indices().nth(2 * ENDS) else { return Cow::Borrowed(text) };
     let (head, _) = text.char_indices().nth(ENDS).unwrap_or((end, ' '));

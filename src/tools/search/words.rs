@@ -31,7 +31,7 @@ const ENDINGS: &[(&[&str], &str)] = &[
 /// Fewest letters of two joined words that are searched for as one.
 const LEAST_JOINED: usize = 6;
 
-/// Returns the stemmed words of [`ALIKE`] with their lines.
+/// Returns the stemmed words of [`ALIKE`] with the indices of their lines.
 pub(super) fn lines() -> impl Iterator<Item = (String, u32)> {
     (0_u32..).zip(ALIKE.lines()).flat_map(|(line, words)| words.split(' ').map(move |word| (stem(word), line)))
 }
@@ -49,9 +49,10 @@ pub(super) struct ParsedQuestion {
     pub(super) words: Vec<String>,
     /// Pairs of adjacent words as one word: "Hacker News" is written `hackernews`.
     pub(super) joined: Vec<String>,
-    /// Words for the kinds of its values (addresses, files, keys), and the words in quotation marks or between slashes.
+    /// Words for the kinds of the question's values (addresses, files, keys), and its words in quotation marks or
+    /// between slashes.
     pub(super) values: Vec<String>,
-    /// It asks for information, not for an action.
+    /// `true` if the question asks for information, not for an action.
     pub(super) is_question: bool,
 }
 
@@ -96,7 +97,7 @@ fn folded(words: Vec<String>, pairs: Vec<String>) -> Vec<String> {
     words.into_iter().filter(says_something).map(|word| stem(&word)).chain(pairs).collect()
 }
 
-/// Returns words for the kind of a token that is not a word.
+/// Returns words for the kind of a token such as a URL, an email address or a path; `None` for any other token.
 fn kind(token: &str) -> Option<String> {
     let ending = |text: &str| {
         let (stem, end) = text.rsplit_once('.')?;

@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use super::{Annotations, Tool};
 
-/// Limit on the characters of a description that a change quotes.
+/// Maximum number of characters of a description that the text about a change quotes.
 const QUOTED: usize = 160;
 
-/// Characters before the first difference that are quoted.
+/// Number of characters that are quoted before the first difference of two descriptions.
 const CONTEXT: usize = 40;
 
 /// The content of a tool that users and models see, besides its name. An approval of a tool is an approval of this; if
@@ -30,8 +30,8 @@ impl Definition {
         Definition { description, input_schema, annotations }
     }
 
-    /// Describes the differences of a later definition, for people; empty if there are none. The texts quote the
-    /// server, which is untrusted.
+    /// Returns texts for people about the differences of a later definition; empty if there are none. The texts quote
+    /// the server, which is untrusted.
     pub fn changes(&self, now: &Definition) -> Vec<String> {
         let mut changes = Vec::new();
         if self.description != now.description {
@@ -52,7 +52,7 @@ impl Definition {
     }
 }
 
-/// Returns the hints of a server about its tool, in words.
+/// Returns the server's hints about its tool as text, such as `read-only, not destructive`; `none` without hints.
 fn hints(annotations: &Annotations) -> String {
     let said = [
         ("read-only", annotations.read_only_hint),

@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 use super::Tool;
 use crate::tools::schema::{Walk, list, properties, required, tuple, types};
 
-/// Objects and arrays nested deeper than this are left empty.
+/// Depth of an example from which on nested objects and arrays are left empty.
 const MAX_DEPTH: usize = 5;
 
 impl Tool {
@@ -106,7 +106,7 @@ impl Sampler<'_> {
     }
 }
 
-/// Returns a value that the schema's author wrote.
+/// Returns a value that the schema contains: its `const`, an example, its `default` or its first `enum` value.
 fn given(schema: &Value) -> Option<Value> {
     let first = |key: &str| list(schema, key).next();
     let named = [first("examples"), schema.get("example"), schema.get("default"), first("enum")];
@@ -161,7 +161,7 @@ fn number(schema: &Value) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-/// Changes a value for the n-th element of an array, so that later elements differ from the first.
+/// Changes a value for the element with index `n` of an array, so that later elements differ from the first.
 fn vary(value: Value, n: usize) -> Value {
     match value {
         _ if n == 0 => value,
@@ -171,7 +171,7 @@ fn vary(value: Value, n: usize) -> Value {
     }
 }
 
-/// Adapts the text to the pattern and the lengths of the schema.
+/// Adapts an example text to the pattern and the lengths of its schema.
 fn fitted(mut text: String, schema: &Value) -> String {
     if let Some(Ok(pattern)) = schema.get("pattern").and_then(Value::as_str).map(regex::Regex::new)
         // The text stays as it is if it matches the pattern, or if no prepared text does.
@@ -188,14 +188,14 @@ fn fitted(mut text: String, schema: &Value) -> String {
     text.chars().take(limit("maxLength").unwrap_or(usize::MAX)).collect()
 }
 
-/// Words of a description that introduce an example.
+/// Words in a parameter's description that introduce an example.
 const EXAMPLE_FOLLOWS: &[&str] = &["such as ", "e.g. ", "e.g., ", "for example ", "for example, ", "例如", "比如"];
 
-/// Longest example in a description, in characters.
+/// Maximum length of an example in a parameter's description, in characters.
 const MAX_DESCRIBED: usize = 40;
 
-/// Returns the first value that a description gives as an example: text in quotation marks, or a word that can only be
-/// a value. A model copies values, so these are better than any that are generated from the name.
+/// Returns the first value that a parameter's description gives as an example: text in quotation marks, or a word that
+/// can only be a value. A model copies values, so these are better than any that are generated from the name.
 fn described_value(description: &str) -> Option<&str> {
     let (at, words) = EXAMPLE_FOLLOWS.iter().filter_map(|words| Some((description.find(words)?, *words))).min()?;
     let rest = description[at + words.len()..].trim_start();
@@ -212,7 +212,7 @@ fn described_value(description: &str) -> Option<&str> {
     (is_whole && word.contains(is_value) && word.chars().count() <= MAX_DESCRIBED).then_some(word)
 }
 
-/// Returns the values for texts in `examples.txt`, each with its formats.
+/// Returns the example values for strings of `examples.txt`, each with the names of its formats.
 fn values() -> impl Iterator<Item = (&'static str, &'static str)> {
     let lines = include_str!("examples.txt").lines().filter(|line| !line.starts_with("# "));
     lines.map(|line| line.split_once(' ').unwrap_or((line, "")))
@@ -223,7 +223,8 @@ fn by_format(wanted: &str) -> Option<&'static str> {
     Some(value).filter(|_| !wanted.is_empty())
 }
 
-/// Returns the value whose format a description writes out, such as `YYYY-MM-DD`; of several formats, the longest.
+/// Returns the example value whose format a description writes out, such as `YYYY-MM-DD`; of several formats, the
+/// longest.
 fn by_written_format(description: &str) -> Option<&'static str> {
     let description = description.to_ascii_lowercase();
     let is_written = |format: &&str| format.contains("mm") && description.contains(*format);

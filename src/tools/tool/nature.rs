@@ -15,7 +15,7 @@ enum Effect {
     Unknown,
 }
 
-/// Returns the effect of a verb, in its base form or the third person.
+/// Returns the effect of a verb, in its base form or the third person; `None` for any other word.
 #[cfg(feature = "agent")]
 fn effect(verb: &str) -> Option<Effect> {
     let is_one = |kind: &str| {

@@ -27,7 +27,7 @@ const LOOKS: [&str; 20] = [
     "font", "del", "ins", "a",
 ];
 
-/// Names of entities, each with the character that it means or that looks like it.
+/// Names of HTML entities, each with the character that it means or that looks like it.
 static NAMED: LazyLock<HashMap<&str, char>> = LazyLock::new(|| {
     let parted = |entry: &'static str| entry.char_indices().next_back().map(|(at, c)| (&entry[..at], c));
     let ascii = include_str!("entities.txt").split_whitespace().filter_map(parted);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::tools::Server;
 
-/// Returns what the model may be told of a server.
+/// Returns the texts of a server that the model may be shown: instructions, descriptions, schemas, and resources.
 pub(super) fn texts_of(server: &Server) -> impl Iterator<Item = Cow<'_, str>> {
     let of_tools = server.tools.iter().flat_map(|tool| {
         let texts = [&tool.title, &tool.description].into_iter().flatten().map(|text| text.as_str().into());

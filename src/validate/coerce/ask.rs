@@ -13,12 +13,12 @@ use crate::validate::work::nodes;
 /// each.
 const MAX_VISITS: usize = 200_000;
 
-/// Like [`MAX_VISITS`], for each node of the value.
+/// Number of subschemas that the validator may evaluate in addition, for each node of the value.
 const VISITS_PER_VALUE: usize = 8;
 
 impl<'a> Coercion<'a> {
-    /// Asks the validator of the subschema at a pointer about a value; `None` if there is none, if that is too much work,
-    /// or if the validator panics.
+    /// Returns the answer of the subschema's validator about a value; `None` if there is no validator, if the answer is
+    /// too much work, or if the validator panics.
     fn ask<T>(&self, at: &str, value: &Value, question: impl FnOnce(&'a Validator) -> T) -> Option<T> {
         if self.work.stopped.get() {
             return None;
@@ -40,18 +40,18 @@ impl<'a> Coercion<'a> {
         said
     }
 
-    /// Returns `true` if the subschema at a pointer accepts a value; `None` if it cannot be asked.
+    /// Returns `true` if the subschema at a JSON Pointer accepts a value; `None` if its validator cannot answer.
     pub(super) fn takes(&self, at: &str, value: &Value) -> Option<bool> {
         self.ask(at, value, |validator| validator.is_valid(value))
     }
 
-    /// Returns the faults of a value for its subschema.
+    /// Returns the validation errors of a value for its subschema; `None` if the validator cannot answer.
     pub(super) fn faults(&self, spot: ValuePosition<'_>, value: &Value) -> Option<Vec<SchemaFault>> {
         let fault = |error| SchemaFault::of(error, spot.at);
         self.ask(spot.at, value, |validator| validator.iter_errors(value).take(MAX_FAULTS).map(fault).collect())
     }
 
-    /// Returns all errors of a value for the whole schema, for an explanation.
+    /// Returns the validation errors of a value for the whole schema, limited to those that an explanation reads.
     pub(super) fn refusals<'v>(&self, value: &'v Value) -> Option<Vec<ValidationError<'v>>>
     where
         'a: 'v,

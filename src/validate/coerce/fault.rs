@@ -12,7 +12,7 @@ pub(super) struct SchemaFault {
 }
 
 impl SchemaFault {
-    /// Converts an error of the validator of the subschema at `at`.
+    /// Converts an error from the validator of the subschema at `at` into a fault.
     pub(super) fn of(error: ValidationError<'_>, at: &str) -> Self {
         let branches = match error.kind() {
             Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => absolute(at, &error),

@@ -6,10 +6,10 @@ use serde_json::{Number, Value};
 
 use super::place::member;
 
-/// Limit on the numbers that are converted in one call.
+/// Limit on the numbers with `.0` that are converted in one call.
 const MAX_WHOLE: usize = 64;
 
-/// Returns the integer for a number with `.0`.
+/// Returns the integer that a number with `.0` equals; `None` for any other number, and from 2^50 on.
 pub(super) fn of(number: &Number) -> Option<Number> {
     // Above 2^50 halves cannot be represented reliably.
     const LIMIT: f64 = (1_i64 << 50) as f64;
@@ -19,7 +19,7 @@ pub(super) fn of(number: &Number) -> Option<Number> {
     Some(integer.into())
 }
 
-/// Returns `true` if a number was written with `.0`.
+/// Returns `true` if a number was written with `.0` and can be converted to an integer.
 pub(super) fn is_whole(number: &Number) -> bool {
     of(number).is_some()
 }

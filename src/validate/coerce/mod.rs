@@ -34,23 +34,24 @@ use super::work::{Work, nodes};
 use crate::event::Repair;
 use crate::json::literal;
 
-/// Limit on the rounds for one value: text inside text inside text is followed this far.
+/// Limit on the rounds of coercing one value: text inside text inside text is followed this far.
 const MAX_ROUNDS: usize = 8;
 
-/// Limit on the nesting of branches that are tried inside branches: a few for each level of the deepest arguments.
+/// Limit on the nesting of branches of `anyOf` and `oneOf` that are tried: a few for each level of the deepest
+/// arguments.
 const MAX_BRANCHING: usize = 2 * MAX_DEPTH;
 
-/// Limit on the errors that one round handles.
+/// Limit on the validation errors that one round of coercion handles.
 const MAX_FAULTS: usize = 100_000;
 
 /// Limit on the nesting of arrays and objects, including those from text: the same as for JSON text.
 const MAX_DEPTH: usize = 128;
 
-/// A new value with its repairs.
+/// Coerced value with its repairs.
 type Coerced = (Value, Vec<Repair>);
 
-/// New arguments; `Ok(None)` if the schema accepts the arguments as they are. `Err`: the problem, as a message to the
-/// model.
+/// Result of a coercion: new arguments, or `Ok(None)` if the schema accepts the arguments as they are. `Err`: the
+/// problem, as a message to the model.
 pub(super) type CoercionResult = Result<Option<Coerced>, String>;
 
 /// Coerces arguments to an object that the schema accepts.
@@ -136,7 +137,7 @@ fn settle(mut run: Coercion<'_>, mut value: Value, mut repairs: Vec<Repair>) -> 
     Ok((!repairs.is_empty()).then_some((value, repairs)))
 }
 
-/// The position of a value that is being settled.
+/// Position of a value that is being coerced.
 #[derive(Clone, Copy)]
 struct ValuePosition<'a> {
     /// Pointer, in the whole schema, to the subschema that the value must match.
@@ -145,25 +146,26 @@ struct ValuePosition<'a> {
     base: &'a str,
     /// `true` if the value is an item of an array.
     item: bool,
-    /// Remaining levels of [`MAX_BRANCHING`].
+    /// Remaining levels of nested branches, at first [`MAX_BRANCHING`].
     branching: usize,
 }
 
-/// The coercion of one call.
+/// State of the coercion of one call's arguments.
 struct Coercion<'a> {
     compiled: &'a CompiledSchema,
     raw: &'a str,
     work: &'a Work,
-    /// Cached results of values in branches.
+    /// Cached results of coercing values to the branches of `anyOf` and `oneOf`.
     tried: HashMap<BranchQuestion, Vec<TriedValue>>,
     /// The properties that the schema declares, by place; `None` if the schema cannot be followed there.
     declared: HashMap<String, Option<DeclaredProperties<'a>>>,
 }
 
-/// The pointer of the branches that a value was tried in, the value's place, and whether it is an item of an array.
+/// Key of a cached result: the pointer to the branches of `anyOf` or `oneOf`, the value's place, and `true` if the
+/// value is an item of an array.
 type BranchQuestion = (String, String, bool);
 
-/// A value and its result; `None` while the branches are being tried, and if none accepts it.
+/// Value and its result in branches; `None` while the branches are being tried, and if none accepts the value.
 type TriedValue = (Value, Option<Coerced>);
 
 impl<'a> Coercion<'a> {
@@ -171,7 +173,7 @@ impl<'a> Coercion<'a> {
         Coercion { compiled, raw, work, tried: HashMap::new(), declared: HashMap::new() }
     }
 
-    /// Gives other readings to the refused parts of `value`. Returns `true` if it is accepted in the end.
+    /// Converts the refused parts of `value` to other readings. Returns `true` if the schema accepts it in the end.
     fn settle(&mut self, spot: ValuePosition<'_>, value: &mut Value, repairs: &mut Vec<Repair>) -> bool {
         for _ in 0..MAX_ROUNDS {
             if !self.work.spend(nodes(value)) {
@@ -188,7 +190,7 @@ impl<'a> Coercion<'a> {
         self.takes(spot.at, value) == Some(true)
     }
 
-    /// Handles the faults of one round. Returns `true` if anything changed.
+    /// Handles the validation errors of one round of coercion. Returns `true` if anything changed.
     fn round(
         &mut self,
         spot: ValuePosition<'_>,
@@ -246,7 +248,7 @@ impl<'a> Coercion<'a> {
         renamed || !changed.is_empty()
     }
 
-    /// Returns the result of a value in branches, which are tried only once for it.
+    /// Returns the value coerced to one of the branches at `pointer`; the branches are tried only once for each value.
     fn branch(&mut self, pointer: &str, count: usize, value: &Value, spot: ValuePosition<'_>) -> Option<Coerced> {
         if !self.work.spend(nodes(value)) {
             return None;
@@ -355,7 +357,8 @@ impl<'a> Coercion<'a> {
         faults.is_some_and(|faults| !faults.iter().any(within))
     }
 
-    /// Removes a blank member from its object, unless the schema requires it. Returns `true` if it was removed.
+    /// Removes a blank member (null or blank text) from its object, unless the schema requires it. Returns `true` if it
+    /// was removed.
     fn leave_out(&mut self, spot: ValuePosition<'_>, value: &mut Value, path: &str) -> bool {
         let says_nothing = match value.pointer(path) {
             Some(Value::Null) => true,
@@ -416,7 +419,7 @@ impl<'a> Coercion<'a> {
     }
 }
 
-/// Returns the answer to a question about the value with another one at a path. The value itself is not changed.
+/// Returns the result of `ask` for the value with `other` at a path. The value itself is not changed.
 fn ask_with<T>(value: &mut Value, path: &str, other: Value, ask: impl FnOnce(&Value) -> Option<T>) -> Option<T> {
     let old = std::mem::replace(value.pointer_mut(path)?, other);
     let answer = ask(value);

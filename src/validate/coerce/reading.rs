@@ -10,15 +10,15 @@ use crate::json::literal;
 /// Limit on the levels of text and of one-item arrays around the arguments that are unwrapped.
 const MAX_UNWRAPS: usize = 2;
 
-/// Words for "nothing", which are not an item of a list.
+/// Words that mean "nothing", which are not an item of a list.
 const NOTHING: &[&str] = &["", "null", "none", "nil", "undefined"];
 
-/// Another reading of a value.
+/// Another reading of a value that the schema refuses, such as the number that a text spells.
 pub(super) struct ValueReading {
     pub(super) value: Value,
-    /// Creates the repair for this reading from its place.
+    /// Function that creates the repair for this reading from the place of the value.
     repair: fn(String) -> Repair,
-    /// `true` if digits were lost.
+    /// `true` if digits of a number were lost.
     lossy: bool,
 }
 
@@ -60,7 +60,7 @@ impl ValueReading {
         None
     }
 
-    /// Reads the value as one of the types.
+    /// Returns another reading of the value that is of one of the types; `None` if there is none.
     pub(super) fn as_type(value: &Value, types: JsonTypeSet, raw: &str) -> Option<Self> {
         let has = |t| types.contains(t);
         match value {
@@ -76,7 +76,7 @@ impl ValueReading {
         }
     }
 
-    /// Returns the option that the value spells, if there is exactly one.
+    /// Returns the value of an `enum` or `const` that the value spells, if there is exactly one.
     pub(super) fn as_option(value: &Value, options: &[Value], raw: &str) -> Option<Self> {
         let spelt = |option: &&Value| match (value, option) {
             (Value::String(text), Value::String(option)) => text.trim() == option,
@@ -100,7 +100,7 @@ impl ValueReading {
         }
     }
 
-    /// Returns an array with the value as its only item.
+    /// Returns an array with the value as its only item; `None` if the value may mean no item or several.
     pub(super) fn as_item(value: &Value) -> Option<Self> {
         let one = match value {
             // `null` may mean no list, and an array is none of its own items.
@@ -111,7 +111,7 @@ impl ValueReading {
         one.then(|| ValueReading { value: vec![value.clone()].into(), repair: Repair::WrappedInArray, lossy: false })
     }
 
-    /// Returns the value of one of the types that a text spells.
+    /// Returns the value of one of these types that a text spells; `None` if there is none.
     fn of_text(text: &str, types: JsonTypeSet) -> Option<Self> {
         let has = |t| types.contains(t);
         // The narrower type comes first: `5` for `["integer", "number"]` is an integer.

@@ -15,7 +15,7 @@ const FRACTIONS: [(f64, f64); 4] =
     [(0.5, 0.0), (-0.5, -1.0), (100.5, 100.0), (4_503_599_627_370_495.5, 4_503_599_627_370_495.0)];
 
 impl Coercion<'_> {
-    /// Returns `true` if the schema refuses another value at a place.
+    /// Returns `true` if the schema refuses `value` with `other` at a place.
     fn refuses(&mut self, other: impl Into<Value>, place: &str, value: &mut Value) -> bool {
         ask_with(value, place, other.into(), |value| self.takes("", value)) == Some(false)
     }
