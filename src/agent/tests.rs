@@ -27,7 +27,7 @@ use crate::turn::AgentEvent;
 use crate::turn::tests::{Plain, call};
 use crate::turn::{AfterCall, TurnConfig};
 
-/// `weather(city)`, `wait(ms)` and `fail()` of the server `demo`, and how often they ran.
+/// Returns the functions `weather(city)`, `wait(ms)` and `fail()` of the server `demo`, and the counter of their runs.
 fn tools() -> (Functions, Arc<AtomicUsize>) {
     let ran = Arc::new(AtomicUsize::new(0));
     let count = {
@@ -60,7 +60,7 @@ fn tools() -> (Functions, Arc<AtomicUsize>) {
     (tools, ran)
 }
 
-/// A model that says these rounds, with tools, and what came of it.
+/// Test of an agent: a recorded model, tools with the counter of their runs, and the agent's options.
 struct Scene {
     model: Arc<Recorded>,
     ran: Arc<AtomicUsize>,
@@ -96,7 +96,7 @@ struct Played {
     events: Vec<AgentEvent>,
     /// The messages of each request.
     sent: Vec<Vec<Message>>,
-    /// Calls that reached a function.
+    /// Number of calls that a function ran.
     ran: usize,
 }
 
@@ -345,7 +345,7 @@ async fn a_run_moves_between_threads() {
     assert_eq!(tokio::spawn(run.finish()).await.unwrap().answer, "Hello!");
 }
 
-/// Counts how often it was dropped.
+/// Counts how often a value of it is dropped.
 struct Guard(Arc<AtomicUsize>);
 
 impl Drop for Guard {
@@ -354,7 +354,7 @@ impl Drop for Guard {
     }
 }
 
-/// Says one text and then nothing, for ever.
+/// Model whose stream has one text and then never continues.
 struct Endless {
     text: String,
     dropped: Arc<AtomicUsize>,

@@ -4,10 +4,10 @@ use serde_json::Value;
 
 #[derive(Debug, Default)]
 pub(super) struct Contents {
-    /// Tools and arguments of the calls in them.
+    /// Tools and arguments of the calls that occur in the untrusted texts.
     pub(super) calls: Vec<(String, Value)>,
-    /// The letters of all of them as they read, and of their other readings.
+    /// Letters and digits of all untrusted texts as they are displayed, and of their other readings.
     pub(super) letters: [String; 2],
-    /// A text was not read, or not all calls in it.
+    /// `true` if a text, or some of the calls in it, was not read.
     pub(super) is_incomplete: bool,
 }

@@ -11,7 +11,7 @@ use crate::tools::Catalog;
 #[derive(Debug, Clone)]
 pub(super) struct Lane {
     server: Option<String>,
-    /// The call only reads ([`Catalog::is_read_only`]).
+    /// `true` if the call only reads ([`Catalog::is_read_only`]).
     pub(super) is_read: bool,
     parallel: bool,
 }
@@ -33,7 +33,7 @@ impl Lane {
         self.server != earlier.server || (self.is_read && earlier.is_read) || (self.parallel && earlier.parallel)
     }
 
-    /// Returns `true` if the call must not follow a failure on this lane.
+    /// Returns `true` if the call must not run after the call `failed` did not succeed.
     pub(super) fn is_stopped_by(&self, failed: &Lane) -> bool {
         !self.is_read && self.server == failed.server
     }
@@ -45,9 +45,9 @@ pub(super) struct Failures(Vec<Failure>);
 
 #[derive(Debug)]
 struct Failure {
-    /// `None` if the name could not be read, so that it may be any server.
+    /// Lane of the call; `None` if its tool's name could not be read, so that it may be any server's.
     lane: Option<Lane>,
-    /// Empty if it could not be read.
+    /// Name of the tool; empty if it could not be read.
     tool: String,
 }
 
@@ -84,7 +84,8 @@ impl Failures {
         self.0.push(Failure { lane, tool });
     }
 
-    /// Returns the tool of the first failure that stops a call of this lane; empty if its name could not be read.
+    /// Returns the tool of the first failure that stops a call of this lane; empty if the tool's name could not be
+    /// read.
     pub(super) fn stopping(&self, lane: &Lane) -> Option<&str> {
         let stops = |failure: &&Failure| match &failure.lane {
             Some(failed) => lane.is_stopped_by(failed),

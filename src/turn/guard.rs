@@ -24,7 +24,7 @@ const LONGEST_CYCLE: usize = 3;
 pub(super) struct Made<'a> {
     pub(super) call: &'a Call,
     is_read: bool,
-    /// `None` while the call runs, and if it was stopped.
+    /// Outcome of the call; `None` while the call runs, and if it was stopped.
     outcome: Option<&'a Outcome>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Made<'a> {
         Some(Made { call, is_read, outcome })
     }
 
-    /// Returns the text of its result.
+    /// Returns the text of the call's result, if it has one.
     pub(super) fn said(&self) -> Option<Cow<'a, str>> {
         self.outcome.map(Outcome::said)
     }
@@ -83,9 +83,9 @@ pub(super) fn judge(made: &[Made<'_>], next: &Call, is_read: bool, max_same_resu
     }
 }
 
-/// Returns `true` if an earlier call returned already what this one would: an equal call was made, and either its tool
-/// `changes` something and it succeeded, or only `harmless` calls came since. It is used for calls that only the program
-/// requested.
+/// Returns `true` if an earlier call already returned the result of this one: an equal call was made, and either its
+/// tool `changes` something and it succeeded, or only `harmless` calls came since. It is used for calls that only the
+/// program requested.
 pub(super) fn is_answered(made: &[Made<'_>], next: &Call, changes: bool, harmless: &dyn Fn(&Call) -> bool) -> bool {
     let last = made.iter().rposition(|before| is_equal(before.call, next) && before.outcome.is_some());
     // A read-only command is repeated to see the effect of a change; one that failed has none. A failed change is repeated

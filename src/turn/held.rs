@@ -17,29 +17,29 @@ use crate::event::{Call, Provenance, Repair};
 use crate::message::FinishReason;
 use crate::tools::{Tool, ToolChoice};
 
-/// The reason for rejecting a call that has a value nobody mentioned.
+/// Reason for rejecting a call that has a value that nobody mentioned.
 const UNGROUNDED: &str = "it names something that nobody mentioned";
 
-/// The reason for rejecting a call that has its result.
+/// Reason for rejecting a call that was made before and already has its result.
 const MADE_BEFORE: &str = "it was made before";
 
-/// The reason for rejecting a call like one that failed.
+/// Reason for rejecting a call that is like one that failed.
 const FAILED_BEFORE: &str = "a call like it failed";
 
-/// The reason for rejecting a call that was only written because a call was required.
+/// Reason for rejecting a call that was only written because a call was required.
 const UNASKED: &str = "nothing asks for it";
 
-/// The reason for rejecting a call that is requested again with what the conversation has.
+/// Reason for rejecting a call in whose place another one is requested that uses values from the conversation.
 const LESS_FIT: &str = "another call fits what was asked better";
 
-/// The reason for rejecting a change whose text is a copy of a result.
+/// Reason for rejecting a change whose text is a copy of a result.
 const COPIED: &str = "its text is only a copy of a result";
 
-/// Limit on consecutive requests for another call in place of one that names something that was not mentioned.
+/// Limit on consecutive requests for another call in place of one that the model wrote.
 const MAX_NARROWED: u32 = 2;
 
 impl Turn {
-    /// Returns what is requested instead of a constrained message; `None` if the message is used, without the calls in
+    /// Returns the request that replaces a constrained message; `None` if the message is used, without the calls in
     /// it that are not valid.
     pub(super) fn in_its_place(&mut self, message: &mut EndedMessage) -> Option<Asking> {
         if self.shared.is_held_by_us() {
@@ -102,15 +102,15 @@ impl Turn {
         message.fit(fit, |call| self.shared.setup.natives.taught(call));
     }
 
-    /// Returns a lookup in the place of a change if the request is a question.
+    /// Returns the request for a look-up in the place of changes, if the user's request is a question; with the reason.
     fn in_place_of_change(&self, message: &EndedMessage) -> Option<(Asking, &'static str)> {
         let calls = message.good_calls().filter(|calls| self.shared.is_held_by_us() && !calls.is_empty())?;
         let only_changes = self.shared.asks_a_question() && calls.iter().all(|call| self.shared.changes(call));
         Some((self.narrowed(Narrowed::Reads, calls[0]).filter(|_| only_changes)?, UNASKED))
     }
 
-    /// Returns what is requested instead of a call that fails like an earlier one, of a further search with a tool that
-    /// finds nothing, or of a call that was not asked for.
+    /// Returns the request that replaces a call that fails like an earlier one, a further search with a tool that
+    /// finds nothing, or a call that was not asked for; with the reason.
     fn in_place_of_alike(&mut self, message: &EndedMessage) -> Option<(Asking, &'static str)> {
         let call = message.good_calls().filter(|_| self.is_step())?.last().copied()?.clone();
         if self.shared.has_failed(&call) {
@@ -126,8 +126,8 @@ impl Turn {
         is_done.then(|| (self.done(&call), UNASKED))
     }
 
-    /// Returns what is requested instead of a lookup with a number that nobody said, of a search for an identifier that a
-    /// tool takes, or of a change without a number that the request names.
+    /// Returns the request that replaces a look-up with a number that nobody said, a search for an identifier that a
+    /// tool takes, or a change without a number that the user's request names.
     fn in_place_of_guessed(&self, message: &EndedMessage) -> Option<Asking> {
         let calls = message.good_calls().filter(|calls| self.shared.is_held_by_us() && calls.len() == 1)?;
         let meant = self.shared.needs_less(calls[0]).or_else(|| self.shared.by_its_id(calls[0]));
@@ -135,7 +135,7 @@ impl Turn {
         meant.and_then(|narrowed| self.narrowed(narrowed, calls[0]))
     }
 
-    /// Returns the lookup of today's date, in the place of a call that needs it first.
+    /// Returns the request for a look-up of today's date, in the place of a call that needs it first and is postponed.
     fn in_place_of_undated(&mut self, message: &EndedMessage) -> Option<Asking> {
         let call = message.good_calls().filter(|_| self.shared.is_held_by_us())?.first().copied()?.clone();
         let asking = self.narrowed(self.shared.today(&call)?, &call)?;
@@ -143,14 +143,14 @@ impl Turn {
         Some(asking)
     }
 
-    /// Returns the reading of a file that the request names, in the place of a change that does not use it.
+    /// Returns the request to read a file that the user named, in the place of a change that does not use it.
     fn in_place_of_unread(&self, message: &EndedMessage) -> Option<Asking> {
         let calls = message.good_calls().filter(|calls| self.shared.is_held_by_us() && calls.len() == 1)?;
         self.narrowed(self.shared.unread(calls[0])?, calls[0])
     }
 
-    /// Returns the request for the text of a change, if the model has written the whole of a result, or our frame of it,
-    /// in its place.
+    /// Returns the request for the text of a change, if the call contains the whole of a result, or the frame of one,
+    /// instead of a text.
     fn in_place_of_copied(&self, message: &EndedMessage) -> Option<Asking> {
         // A narrowed call has the text that was asked for already.
         let is_free = matches!(self.shared.asking, Asking::Step | Asking::Held(_)) && self.shared.is_held_by_us();
@@ -172,8 +172,8 @@ impl Turn {
         self.ask.alone(&asking, &self.shared).map(|_| asking)
     }
 
-    /// Returns the request for the call whose text this message is, or as it was written if the message is none: the
-    /// call is complete, so no model is asked. Without any text the call is dropped.
+    /// Returns the request for a call with this message as its text, or with its own text if the message is no such
+    /// text: the call is then complete, so no model is asked. Without any text the answer is requested.
     pub(super) fn with_text(&mut self, message: &EndedMessage, finish: &FinishReason) -> Option<Asking> {
         let Asking::Text { call, member } = self.shared.asking.clone() else { return None };
         let own = call.arguments[&member].as_str().unwrap_or_default();
@@ -200,14 +200,14 @@ impl Turn {
         self.instead_of(&call, found)
     }
 
-    /// Removes calls from a message and reports them to the caller.
+    /// Removes calls from a message and reports them to the caller as rejected.
     fn left_out(&mut self, message: &mut EndedMessage, calls: &[u32], why: &str) {
         for (index, rejected) in message.leave_out(calls, why) {
             self.shared.emit(AgentEvent::CallRejected { index, rejected: Box::new(rejected) });
         }
     }
 
-    /// Returns the calls of a constrained message that name something that was not mentioned, by their indices.
+    /// Returns the calls of a constrained message that have a value that was not mentioned, by their indices.
     fn ungrounded(&self, message: &EndedMessage) -> Vec<(u32, Ungrounded)> {
         // A free message after narrowed ones may repeat the call that was left out.
         let is_free = || self.shared.asking == Asking::Free && self.shared.narrowed > 0;
@@ -221,8 +221,7 @@ impl Turn {
         message.good().filter_map(|(index, call)| Some((index, found(call)?))).collect()
     }
 
-    /// Returns what is requested instead of a call that names something that was not mentioned; `None` if the call is
-    /// used.
+    /// Returns the request that replaces a call with a value that was not mentioned; `None` if the call is used.
     fn instead_of(&mut self, call: &Call, found: Ungrounded) -> Option<Asking> {
         // Things that the request names besides the used ones come before other values for the gap.
         let beside = if self.is_step() { self.shared.beside() } else { None };
@@ -262,8 +261,8 @@ impl Turn {
         }
     }
 
-    /// Requests such a call in the place of this one; `None` if it would be the same, if no tool is left, or if one was
-    /// requested often enough.
+    /// Returns the request for a narrowed call in the place of this one; `None` if it would be the same call, if no
+    /// tool is allowed, or after [`MAX_NARROWED`] such requests in a row.
     fn narrowed(&self, narrowed: Narrowed, call: &Call) -> Option<Asking> {
         let catalog = &self.shared.setup.catalog;
         let is_same = |(tool, arguments): (&Tool, Map<String, Value>)| {
@@ -273,7 +272,7 @@ impl Turn {
         (self.shared.narrowed < MAX_NARROWED && is_possible()).then(|| Asking::Narrowed(narrowed))
     }
 
-    /// Returns `true` for a message that was constrained to the next step, or that is free after one.
+    /// Returns `true` if the message was constrained to the next call, or is unconstrained after such a message.
     fn is_step(&self) -> bool {
         let is_free =
             || self.shared.asking == Asking::Free && self.shared.narrowed > 0 && !self.shared.made().is_empty();
@@ -286,8 +285,8 @@ impl Turn {
         calls.iter().all(|call| self.shared.is_answered(call)).then(|| calls.last().copied())?
     }
 
-    /// Returns what follows a call that was answered before: after a failure a lookup of what it needs; otherwise a
-    /// call with a further value from the request, or the answer.
+    /// Returns the request after a call that was answered before: after a failure a look-up of what it needs; otherwise
+    /// a call with a further value from the user's request, or the answer.
     fn after_answered(&mut self, call: &Call) -> Asking {
         let next = match self.shared.has_failed(call) {
             true => self.shared.after_failed(call),
@@ -309,7 +308,7 @@ impl Turn {
         }
     }
 
-    /// Requests the answer, since this call was only written because a call was required.
+    /// Returns the request for the answer, since this call was only written because a call was required.
     fn done(&mut self, call: &Call) -> Asking {
         self.shared.emit(AgentEvent::Decided { call: false, likely: None });
         self.shared.closing = Some(call.tool.clone());

@@ -15,17 +15,17 @@ use crate::tools::{LIKELIEST, Tool, changes_nothing, looks_up, may_change};
 
 mod next;
 
-/// Number of lookups of one tool with values that were not mentioned: a small model tries one day or number after
-/// another.
+/// Number of look-ups with one tool after which a further one with values that were not mentioned is a variation: a
+/// small model tries one day or number after another.
 const MAX_VARIATIONS: usize = 2;
 
-/// Words in the names of members that say where a lookup begins.
+/// Words in the names of parameters that set the position at which a look-up begins.
 const POSITIONS: &[&str] = &["after", "before", "cursor", "end", "from", "line", "offset", "page", "skip", "start"];
 
-/// Words in the names of members that leave something out of a lookup.
+/// Words in the names of parameters that exclude something from a look-up.
 const LEAVES_OUT: &[&str] = &["exclu", "ignore", "omit"];
 
-/// A longer text that begins with "No" is a result.
+/// Maximum length of a text that begins with "No" and reports that nothing was found; a longer one is a result.
 const MAX_NOTHING: usize = 80;
 
 impl Shared {
@@ -52,7 +52,7 @@ impl Shared {
         Used::of(arguments, self.results().map(|(_, text)| text))
     }
 
-    /// Returns the things that the request names and no call has used.
+    /// Returns the objects that the request names and no call has used.
     pub(super) fn unused(&self) -> Vec<String> {
         self.mentions().unused(&self.used()).into_iter().map(str::to_owned).collect()
     }
@@ -128,8 +128,8 @@ impl Shared {
         self.made().iter().map(text).collect()
     }
 
-    /// Returns `true` if the request is most like the tool of this lookup, or like one that requires the same; tools aside
-    /// that change something or require an identifier that nobody said.
+    /// Returns `true` if the tool of this look-up, or one that requires the same, fits the request best. Tools that
+    /// change something or require an identifier that nobody said are left out.
     fn fits_best(&self, call: &Call, said: &decide::ConversationText) -> bool {
         let Some(own) = self.tool(call).map(required) else { return false };
         let is_unknown = |member: &String| {
@@ -243,7 +243,7 @@ impl Shared {
     }
 }
 
-/// Returns `true` if the tool of the call at this place has succeeded since, so that the call is no longer needed.
+/// Returns `true` if the tool of the call at this index has succeeded since, so that the call is no longer needed.
 fn is_made_good(made: &[Made<'_>], at: usize) -> bool {
     made[at..].iter().any(|since| since.succeeded() && name(since.call) == name(made[at].call))
 }
@@ -270,7 +270,7 @@ fn is_nothing(result: &str) -> bool {
         || result.starts_with(['{', '[']) && serde_json::from_str(&result).is_ok_and(|value| is_empty_list(&value))
 }
 
-/// Returns `true` for lists, all of them empty, with nothing beside them but a count of 0 and how the search went.
+/// Returns `true` for JSON with only empty lists, a count of 0 and the status of a search.
 fn is_empty_list(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().all(is_empty_list),
@@ -290,12 +290,12 @@ fn is_empty_list(value: &Value) -> bool {
     }
 }
 
-/// Returns calls of this call's tool with these values for members of its arguments.
+/// Returns the choice of calls with this call's tool in which each of these members has one of these values.
 pub(super) fn values(call: &Call, members: Vec<(String, Vec<Value>)>) -> Narrowed {
     Narrowed::Values { server: call.server.clone(), tool: call.tool.clone(), members, others: Map::new() }
 }
 
-/// Returns the call with these values for members of its arguments.
+/// Returns the choice of calls that equal this call except that each of these members has one of these values.
 pub(super) fn corrected(call: &Call, members: Vec<(String, Vec<Value>)>) -> Narrowed {
     let mut others = call.arguments.as_object().cloned().unwrap_or_default();
     others.retain(|name, _| members.iter().all(|(member, _)| member != name));

@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::model::ContextWindow;
 
-/// Tokenizers differ, and templates add to a prompt. A ratio outside these limits has another cause: uncached tokens
-/// only, or a prompt that was cut.
+/// Lowest plausible ratio of the endpoint's token counts to ours; `MOST_SCALE` is the highest. Tokenizers differ, and
+/// templates add to a prompt. A ratio outside these limits has another cause: uncached tokens only, or a cut prompt.
 const LEAST_SCALE: f64 = 0.65;
 const MOST_SCALE: f64 = 4.0;
 
@@ -15,18 +15,18 @@ const MOST_SCALE: f64 = 4.0;
 #[derive(Debug, Default)]
 pub(super) struct Measured {
     models: Mutex<HashMap<Option<String>, Measure>>,
-    /// The way to get a longer context, in the terms of the server.
+    /// Advice on how to get a longer context, in the terms of the server.
     remedy: Mutex<Option<String>>,
 }
 
-/// Knowledge about one model.
+/// Knowledge about one model: the length of its context, and the ratio of token counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Measure {
-    /// Tokens of its context, if its endpoint reports them or has refused more.
+    /// Number of tokens of the model's context, if the endpoint reports it or has refused a longer request.
     pub(super) context: Option<usize>,
-    /// The endpoint was asked for its context.
+    /// `true` if the endpoint was asked for the length of the model's context.
     pub(super) asked: bool,
-    /// The endpoint's tokens for one of ours.
+    /// Ratio of the endpoint's number of tokens to ours.
     scale: f64,
 }
 
@@ -66,7 +66,7 @@ impl Measured {
         }
     }
 
-    /// Returns the way to get a longer context, if it is known.
+    /// Returns the advice on how to get a longer context, if it is known.
     pub(super) fn remedy(&self) -> Option<String> {
         self.remedy.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -16,31 +16,31 @@ use crate::parse::{FoundValue, Limits, read_value};
 use crate::tools::{ACCESS_RESOURCE, Catalog};
 use crate::wire::{Names, ToolDefinition};
 
-/// The reader of native calls, for the tools of one catalog.
+/// Reader of native calls, which an endpoint reports in its field `tool_calls`, for the tools of one catalog.
 pub(super) struct Natives {
     catalog: Arc<Catalog>,
     names: Names,
     limits: Limits,
-    /// The syntax that the prompt teaches.
+    /// Dialect that the prompt teaches.
     dialect: Dialect,
 }
 
-/// A native call that was read.
+/// Native call after its name and arguments were read.
 #[derive(Debug)]
 pub(super) struct NativeRead {
-    /// The call as the endpoint reported it.
+    /// Native call as the endpoint reported it.
     pub(super) native: NativeCall,
-    /// The call, or the reason why it must not run.
+    /// Call that was read, or the reason why it must not run.
     pub(super) result: Result<Call, Rejected>,
-    /// The call in the prompt's syntax, for a history in text.
+    /// Text of the call in the prompt's dialect, for a history in text.
     pub(super) raw: String,
 }
 
-/// The tool that a name refers to.
+/// Tool that the name in a native call refers to.
 struct Target {
     server: Option<String>,
     tool: String,
-    /// The repair that was needed to find it, if the name is not the one in requests.
+    /// Repair that was needed to find the tool, if the name is not the one in requests.
     repair: Option<Repair>,
 }
 
@@ -50,17 +50,17 @@ impl Natives {
         Natives { catalog: catalog.clone(), names, limits, dialect }
     }
 
-    /// Returns all tools as a request carries them.
+    /// Returns the definitions of all tools for a request that carries them.
     pub(super) fn definitions(&self) -> Vec<ToolDefinition> {
         ToolDefinition::all(&self.catalog)
     }
 
-    /// Returns `true` if there is nothing to offer.
+    /// Returns `true` if there is no tool to offer.
     pub(super) fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// Reads a native call.
+    /// Reads a native call: finds its tool and parses its arguments.
     pub(super) fn read(&self, native: NativeCall) -> NativeRead {
         let arguments = match native.arguments.trim() {
             // Endpoints send an empty text if there are no arguments.
@@ -93,7 +93,8 @@ impl Natives {
         NativeRead { native, result, raw }
     }
 
-    /// Returns the call inside the arguments of a call whose name is an element's, and the text of its own arguments.
+    /// Returns the call inside the arguments of a native call that has the name of an XML element, such as
+    /// `use_mcp_tool`, with the text of its own arguments; `None` for any other call.
     fn by_element(&self, name: &str, arguments: &str) -> Option<(ByName, String)> {
         let inner = named_by_element(name, &self.arguments(arguments).ok()?.value, Some(&self.catalog))?;
         // A call under its own name is read by the caller.
@@ -129,7 +130,7 @@ impl Natives {
         }
     }
 
-    /// Creates the reason why a call must not run, to which its name and text are added.
+    /// Creates the rejection of a native call; the caller adds the call's name and text.
     fn rejected(&self, kind: RejectedKind, message: impl Into<String>) -> Rejected {
         Rejected::new(kind, self.dialect, "", message)
     }
@@ -172,14 +173,14 @@ impl Natives {
         }
     }
 
-    /// Writes a call of a message that was constrained to JSON in the prompt's syntax: a history in two syntaxes would
-    /// teach neither.
+    /// Returns the text, in the prompt's dialect, of a call that was constrained to JSON: a history in two syntaxes
+    /// would teach neither.
     pub(super) fn taught(&self, call: &Call) -> String {
         self.written(call.server.as_deref(), &call.tool, &call.raw_arguments, Some(&call.arguments))
     }
 
-    /// Writes the call as text of the dialect, verbatim if the dialect contains JSON, so that the model reads what it
-    /// wrote.
+    /// Returns a call as text of the prompt's dialect, with its arguments verbatim if the dialect contains JSON, so
+    /// that the model reads what it wrote.
     fn written(&self, server: Option<&str>, tool: &str, arguments: &str, read: Option<&Value>) -> String {
         // The access to a resource is an element with the URI as text in this dialect, not JSON.
         let is_verbatim = self.dialect == Dialect::UseMcpTool && tool != ACCESS_RESOURCE;
@@ -203,7 +204,7 @@ impl Natives {
     }
 }
 
-/// Returns `true` if brackets outside strings are nested deeper than `most`.
+/// Returns `true` if the brackets of a JSON text are nested deeper than `most`; those in strings do not count.
 fn is_deeper(text: &str, most: usize) -> bool {
     let mut depth = 0_usize;
     outside(text).any(|(_, byte)| {

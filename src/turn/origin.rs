@@ -33,10 +33,12 @@ use crate::tools::{BuiltIn, Catalog, Server};
 /// Limit on the bytes of results and files in which calls are searched for.
 pub(super) const MAX_BYTES: usize = 4 << 20;
 
-/// Limit on the bytes of one of them, of which its beginning and end are read: more than a model is shown at once.
+/// Limit on the bytes of one result or file, of which its beginning and end are read: more than a model is shown at
+/// once.
 const MAX_TEXT: usize = 512 << 10;
 
-/// Fewest bytes of letters by which a call is recognised, and the words that may be between its tool and its arguments.
+/// Minimum number of bytes of letters by which a call is recognised; `BETWEEN` are the words that may be between its
+/// tool and its arguments.
 const MIN_LETTERS: usize = 24;
 const BETWEEN: [&str; 6] = ["", "arguments", "parameters", "args", "params", "input"];
 
@@ -47,43 +49,44 @@ const MAX_CALLS: usize = 4_096;
 /// Limit on the occurrences of a tool's name that are checked for the call's arguments next to them.
 const MAX_PLACES: usize = 32;
 
-/// Limits on the bytes on either side of such an occurrence that are checked, besides twice those of the arguments.
+/// Minimum number of bytes on either side of an occurrence of a tool's name that are checked, besides twice those of
+/// the arguments; `MAX_REACH` is the maximum.
 const MIN_REACH: usize = 256;
 const MAX_REACH: usize = 16 << 10;
 
 /// Limit on the closing brackets after a name at which a call in Python's syntax may end.
 const MAX_CLOSERS: usize = 16;
 
-/// Limit on the nesting of JSON in which texts are searched for.
+/// Limit on the nesting of JSON in which strings are searched for.
 const MAX_JSON_DEPTH: usize = 32;
 
-/// Limit on the texts of a call that are searched for in rejected ones.
+/// Limit on the strings of a call's arguments that are searched for in rejected calls.
 const MAX_TEXTS: usize = 1_024;
 
-/// Fewest bytes of a line of the program by which it is recognised, and limit on the lines that are searched for, the
-/// newest first.
+/// Minimum number of bytes of a line of the program by which it is recognised; `MAX_LINES` limits the lines that are
+/// searched for, the newest first.
 const MIN_LINE: usize = 24;
 const MAX_LINES: usize = 64;
 
-/// Fewest bytes of a name by which it is recognised in a rejected call.
+/// Minimum number of bytes of a string by which it is recognised in a rejected call.
 const MIN_NAME: usize = 3;
 
 /// A result that is not in the conversation, but in a client's history.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ForeignResult {
-    /// The call's id; empty if it is not known.
+    /// Id of the call that gave the result; empty if it is not known.
     pub id: String,
-    /// The tool's text.
+    /// Text of the result.
     pub text: String,
-    /// The call, if it is known.
+    /// Call that gave the result, if it is known.
     pub call: Option<Call>,
-    /// The name of the file that contains the text, if it is one.
+    /// Name of the file that contains the text; `None` if the text is not a file or has no name.
     pub file: Option<String>,
 }
 
 impl ForeignResult {
-    /// Creates a text of the user's file.
+    /// Creates an untrusted text from a file of the user.
     pub fn of_file(name: Option<String>, text: impl Into<String>) -> Self {
         ForeignResult { file: name, ..ForeignResult::new("", text) }
     }
@@ -110,10 +113,10 @@ pub(super) struct Origins {
     read: Mutex<ReadProgress>,
 }
 
-/// The parts of the texts that were read already.
+/// Progress of reading the untrusted texts, and the calls that were found in them.
 #[derive(Debug, Default)]
 struct ReadProgress {
-    /// Number of entries of the conversation.
+    /// Number of entries of the conversation that were read.
     entries: usize,
     foreign: usize,
     bytes: usize,
@@ -127,7 +130,8 @@ impl Contents {
         within_json(text, MAX_JSON_DEPTH, &mut |inner| self.take(inner, true, parser, setup));
     }
 
-    /// Reads the calls and the letters of a text; one inside JSON is another reading.
+    /// Reads the calls and the letters of a text; with `is_inner`, the letters of a text inside JSON are another
+    /// reading.
     fn take(&mut self, text: &str, is_inner: bool, parser: &Parser, setup: &Setup) {
         let calls = calls_in(text, parser, setup);
         self.is_incomplete |= calls.len() >= MAX_CALLS;
@@ -169,7 +173,7 @@ impl Contents {
     }
 }
 
-/// The place of the names of members: none, as of arguments by position; before them; or on both sides, as in tags.
+/// Place of the names of members: none, as of arguments by position; before the values; or on both sides, as in tags.
 #[derive(Clone, Copy, PartialEq)]
 enum NamePlace {
     None,
@@ -177,7 +181,7 @@ enum NamePlace {
     Around,
 }
 
-/// Appends the letters of a value.
+/// Appends the letters and digits of a JSON value, with the names of its members at this place.
 fn spell(value: &Value, names: NamePlace, spelled: &mut String) {
     match value {
         Value::Null => {}
@@ -194,7 +198,8 @@ fn spell(value: &Value, names: NamePlace, spelled: &mut String) {
 }
 
 impl Origins {
-    /// Creates the origins with these results that are not in the conversation, the oldest first.
+    /// Creates the origins with these results that are not in the conversation, the oldest first, and the rejected
+    /// calls in the client's history.
     pub(super) fn of(foreign: Vec<ForeignResult>, told: Vec<Rejected>) -> Self {
         Origins { foreign, told, read: Mutex::default() }
     }
@@ -243,7 +248,7 @@ impl Origins {
         found
     }
 
-    /// Reads the texts that are new.
+    /// Reads the untrusted texts that have not been read yet.
     fn read_on(&self, read: &mut ReadProgress, setup: &Setup, conversation: &Conversation) {
         let new = self.foreign[read.foreign..].iter().flat_map(texts_of_result);
         let since = (read.entries..conversation.entries().len()).flat_map(|at| texts_of(conversation, at, setup));
@@ -263,7 +268,7 @@ impl Origins {
         }
     }
 
-    /// Returns all texts, the newest first, up to the limit on bytes.
+    /// Returns all untrusted texts, the newest first, up to the limit on bytes.
     fn texts<'t>(&'t self, setup: &'t Setup, conversation: &'t Conversation) -> impl Iterator<Item = Cow<'t, str>> {
         let mut left = MAX_BYTES;
         let own = (0..conversation.entries().len()).rev().flat_map(|at| texts_of(conversation, at, setup));
@@ -275,7 +280,7 @@ impl Origins {
     }
 }
 
-/// A call that may be a copy, as it is written and as it reads.
+/// A call that may be a copy, as it is written and as it is displayed.
 struct WrittenCall<'c> {
     call: &'c Call,
     plain: Call,
@@ -292,7 +297,7 @@ impl<'c> WrittenCall<'c> {
         WrittenCall { call, plain: plain_call, raw, plain_raw, may_change }
     }
 
-    /// Returns `true` if these texts, of which the contents were read, have the call.
+    /// Returns `true` if one of these texts has the call; `read` has their contents.
     fn is_in<'t, T: Iterator<Item = Cow<'t, str>>>(
         &self,
         read: &Contents,
@@ -454,7 +459,7 @@ fn others_say(written: &WrittenCall<'_>, setup: &Setup) -> bool {
     others.any(|(server, contents)| written.is_in(contents, setup, || texts_of_server(server)))
 }
 
-/// Reads the texts of a server, up to the limit on bytes.
+/// Reads the calls in the texts of a server, up to the limit on bytes.
 fn read_server(server: &Server, parser: &Parser, setup: &Setup) -> Contents {
     let (mut contents, mut left) = (Contents::default(), MAX_BYTES);
     for text in texts_of_server(server) {
@@ -467,18 +472,18 @@ fn read_server(server: &Server, parser: &Parser, setup: &Setup) -> Contents {
     contents
 }
 
-/// Returns what the model may be told of a server.
+/// Returns the texts of a server that the model may be shown; long ones without their middle.
 fn texts_of_server(server: &Server) -> impl Iterator<Item = Cow<'_, str>> {
     servers::texts_of(server).map(shown)
 }
 
-/// Returns what may be shown of a text: its beginning and its end if it is long.
+/// Returns a text without its middle if it is longer than [`MAX_TEXT`].
 fn shown(text: Cow<'_, str>) -> Cow<'_, str> {
     let ends = cut(&text, MAX_TEXT).map(|cut| format!("{}\n{}", cut.head, cut.tail));
     ends.map_or(text, Cow::Owned)
 }
 
-/// Passes on the texts inside a text that is JSON, or has lines of JSON, and those inside them.
+/// Calls `take` with the strings inside a text that is JSON, or has lines of JSON, and with the strings in their JSON.
 fn within_json(text: &str, depth: usize, take: &mut dyn FnMut(&str)) {
     let may_be = |text: &&str| text.trim_start().starts_with(['{', '[', '"']);
     let json = |text: &str| serde_json::from_str::<Value>(text).ok();
@@ -494,7 +499,7 @@ fn within_json(text: &str, depth: usize, take: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Passes on the texts in a value of JSON, which a model reads without their escapes.
+/// Calls `take` with the strings in a JSON value, which a model reads without their escapes.
 fn texts_within(value: &Value, depth: usize, take: &mut impl FnMut(&str)) {
     match value {
         Value::String(text) => take(text),
@@ -506,7 +511,7 @@ fn texts_within(value: &Value, depth: usize, take: &mut impl FnMut(&str)) {
     }
 }
 
-/// Creates a parser of every syntax, anywhere in a text.
+/// Creates a parser that finds calls of every dialect, anywhere in a text.
 fn reader(setup: &Setup) -> Parser {
     Parser::new(parse::Config {
         dialects: DialectSet::AUTO,
@@ -573,7 +578,7 @@ fn is_spelled_out(tool: &str, text: &str) -> bool {
     })
 }
 
-/// Returns `true` if a value equals another or contains it.
+/// Returns `true` if a JSON value equals `wanted` or contains it.
 fn holds_value(value: &Value, wanted: &Value, depth: usize) -> bool {
     let within = |inner: &Value| depth > 0 && holds_value(inner, wanted, depth - 1);
     value == wanted
@@ -584,7 +589,7 @@ fn holds_value(value: &Value, wanted: &Value, depth: usize) -> bool {
         }
 }
 
-/// Returns the tools and arguments of the calls in a text, including quoted ones.
+/// Returns the tools and arguments of the calls in a text, including quoted calls.
 fn calls_in(text: &str, parser: &Parser, setup: &Setup) -> Vec<(String, Value)> {
     let Assembled { entries, .. } = parser.parse(text);
     let calls = entries.into_iter().filter_map(|entry| match entry.result {

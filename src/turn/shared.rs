@@ -102,7 +102,7 @@ pub(super) struct Shared {
     pub(super) client: TurnStart,
     /// The purpose of the next request, if it is known.
     pub(super) next_asking: Option<Asking>,
-    /// Number of consecutive times that calls were narrowed since the last one that ran.
+    /// Number of consecutive messages that were replaced by those of another request.
     pub(super) narrowed: u32,
     /// The constraint of the round's request.
     pub(super) held: Option<Constrained>,

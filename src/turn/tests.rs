@@ -38,7 +38,7 @@ mod suspend;
 mod untagged;
 mod ways;
 
-/// A wording that says what it is told to say and nothing else.
+/// Wording that only lists results, rejections and notes.
 pub(crate) struct Plain;
 
 impl Wording for Plain {
@@ -92,7 +92,7 @@ pub(crate) fn allowing() -> TurnConfig {
     TurnConfig { policy: Policy::new(Decision::Allow), reasons: Some(false), ..TurnConfig::default() }
 }
 
-/// A turn at the point where its first request was sent.
+/// Returns a turn whose first request was sent.
 pub(crate) fn started(config: TurnConfig) -> Turn {
     let mut turn = Turn::new(setup(config), "Weather?".into(), Granted::new()).unwrap();
     let actions = actions(&mut turn);

@@ -14,7 +14,7 @@ use crate::model::{ModelError, NativeFault, TokenChoice};
 use crate::tools::ToolChoice;
 
 impl Turn {
-    /// Returns the purpose of the round's request. If nothing is left to do, the caller is told.
+    /// Returns the purpose of the round's request. If it is the answer, this decision is reported to the caller.
     pub(super) fn decided(&mut self) -> Asking {
         let asking = self.ask.asking(&self.shared);
         if asking == Asking::Answer {
@@ -23,7 +23,7 @@ impl Turn {
         asking
     }
 
-    /// Discards the requested message, which streams or has ended, in favour of another request's in the same round.
+    /// Replaces the requested message, which streams or has ended, by the message of another request in the same round.
     fn ask_instead(&mut self, asking: Asking, streams: bool) -> Result<(), TurnError> {
         if streams {
             self.shared.actions.push_back(Action::CancelStream);
@@ -44,7 +44,7 @@ impl Turn {
         self.ask_instead(self.ask.asking(&self.shared), false)
     }
 
-    /// Takes tokens of the text that follows, which may decide the purpose of the message.
+    /// Handles the probabilities of tokens of the following text, which may decide whether the message must be a call.
     pub(super) fn tokens(&mut self, tokens: &[TokenChoice]) -> Result<(), TurnError> {
         let setup = &self.shared.setup;
         let is_held = self.is_held();
@@ -80,7 +80,7 @@ impl Turn {
         self.shared.held == Some(Constrained::Calls)
     }
 
-    /// Handles missing probabilities: an unconstrained message is used as it is.
+    /// Handles missing probabilities of tokens: a constrained message is requested again without constraint.
     pub(super) fn untold(&mut self, is_held: bool) -> Result<(), TurnError> {
         self.shared.setup.ways().learn(self.ask.model_name(&self.shared), |missing| missing.probabilities = true);
         // `Auto` works without probabilities and needs no warning.
@@ -95,7 +95,7 @@ impl Turn {
         Ok(())
     }
 
-    /// Handles an answer that is not constrained although the request demanded it.
+    /// Handles a message that is not constrained although the request demanded it.
     pub(super) fn unconstrained(&mut self) -> Result<(), TurnError> {
         match self.shared.asking {
             // The answer is what a free message would be.
@@ -113,13 +113,13 @@ impl Turn {
         }
     }
 
-    /// Records that the endpoint did not apply a requested structure.
+    /// Records that the endpoint did not apply a requested constraint, and warns the caller.
     pub(super) fn holds_to_nothing(&mut self) {
         self.shared.setup.ways().learn(self.ask.model_name(&self.shared), |missing| missing.structure = true);
         self.shared.warn(CallerWarning::NoStructure);
     }
 
-    /// Returns a call as the next request if a message that might have been one only copies the answer of an example: the
+    /// Returns the request for a call if a message that might have been one only copies the answer of an example: the
     /// model has a tool in mind.
     pub(super) fn in_place_of_example(&self, message: &EndedMessage) -> Option<Asking> {
         // After a call the copied answer may be about its result.

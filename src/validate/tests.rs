@@ -54,7 +54,7 @@ fn refuses(schema: &Value, arguments: Value, message: &str) {
     assert_eq!(check(schema, arguments), Err(message.to_owned()), "{schema}");
 }
 
-/// Returns the same of a member that must be there.
+/// Returns the schema of an object that requires the member `x` with this schema.
 fn needed(schema: Value) -> Value {
     json!({"type": "object", "properties": {"x": schema}, "required": ["x"]})
 }

@@ -132,7 +132,7 @@ async fn an_agent_for_another_user_asks_that_user() {
     assert_eq!(*asked.lock().unwrap(), ["ann", "bob"], "what Ann approved once, Bob did not");
 }
 
-/// A toolbox whose server describes its tool anew each time that it is called.
+/// Toolbox whose server changes the description of its tool with each call.
 struct Changing(Mutex<Arc<Catalog>>);
 
 impl Changing {

@@ -25,8 +25,7 @@ async fn events(agent: &Agent, conversation: impl Into<Conversation>) -> Vec<Age
     agent.run(conversation).unwrap().collect().await
 }
 
-/// Every dialect that the prompt teaches, as its rules ask for it, with the
-/// default policy and config of a model that nothing is known of.
+/// Tests every taught dialect, with the default policy and the configuration for an unknown model.
 #[tokio::test]
 async fn a_chart_reaches_the_caller_beside_the_text_in_every_taught_dialect() {
     for dialect in Dialect::taught() {

@@ -3,11 +3,11 @@
 use super::*;
 use crate::tools::ToolsMode;
 
-/// Says these events, answer by answer, and keeps the requests.
+/// Model that answers each request with the next list of events, and records the requests.
 struct Scripted {
     answers: Mutex<std::collections::VecDeque<Vec<Result<ModelEvent, ModelError>>>>,
     requests: Mutex<Vec<Request>>,
-    /// The result of `native_tools`.
+    /// Report whether requests may carry tools, which `native_tools` returns.
     tools: Option<bool>,
 }
 
@@ -44,7 +44,7 @@ fn said(text: &str) -> ModelEvent {
     ModelEvent::Delta(crate::message::Delta { kind: crate::message::DeltaKind::Content, text: text.into() })
 }
 
-/// An answer of a text and native calls of the tool `demo__weather`: id and city.
+/// Returns the events of an answer with a text and native calls of the tool `demo__weather`, each by id and city.
 fn native(text: &str, calls: &[(&str, &str)]) -> Vec<Result<ModelEvent, ModelError>> {
     let call = |(id, city): &(&str, &str)| {
         let arguments = json!({"city": city});
@@ -125,7 +125,7 @@ async fn a_native_call_of_a_display_only_tool_is_shown_under_its_own_id() {
     assert!(finished.conversation.answered().iter().all(|a| a.outcome.status == Status::Displayed));
 }
 
-/// A builder whose requests may carry tools, for a model that says what it is asked to.
+/// Returns the options of an agent with this model that offers tools in this mode.
 fn with_mode(model: Arc<Scripted>, mode: ToolsMode) -> AgentBuilder {
     allowing(model).tools_mode(mode)
 }
@@ -149,7 +149,7 @@ fn notices(events: &[AgentEvent]) -> Vec<String> {
     events.iter().filter_map(text).collect()
 }
 
-/// Role, text and what is called or answered, message by message.
+/// Returns role, text, and calls or answered call of each message of a request, one line per message.
 fn shape(request: &Request) -> Vec<String> {
     fn calls(message: &Message) -> String {
         let call = |c: &crate::message::NativeCall| format!(" {}:{}{}", c.id.as_deref().unwrap(), c.name, c.arguments);
@@ -359,8 +359,8 @@ async fn the_prompts_own_words_serve_native_requests() {
     assert!(!shapes.concat().contains("use_mcp_tool"), "no syntax is taught: {shapes:?}");
 }
 
-/// Plays two questions with one agent; what was said of corrections, and how many tools each request
-/// carried.
+/// Plays two questions with one agent; returns the messages of its corrections, and the number of tools that each
+/// request carried.
 async fn left(
     answers: [Vec<Result<ModelEvent, ModelError>>; 3],
     choice: ToolChoice,

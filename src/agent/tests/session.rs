@@ -1,9 +1,9 @@
 use super::*;
 
-/// Calls of the session.
+/// Number of calls of the test session.
 const STEPS: usize = 40;
 
-/// A command of the session, which says a line or some lines.
+/// Returns the arguments of a command of the session, and its output of one or ten lines.
 fn step(at: usize) -> (Value, String) {
     let command = match at % 2 {
         0 => format!("cd /home/user/project && cargo test --test parser case_{at} 2>&1 | tail -n 5"),
@@ -13,13 +13,13 @@ fn step(at: usize) -> (Value, String) {
     (json!({"command": command}), (0..1 + at % 2 * 9).map(line).collect())
 }
 
-/// Characters from the task on, after the tools and the examples of calls.
+/// Returns the number of characters of the messages from the task on, after the tools and the examples of calls.
 fn characters(messages: &[Message], task: &str) -> usize {
     messages.iter().skip_while(|m| m.content != task).map(|m| m.content.chars().count()).sum()
 }
 
-/// Each request repeats the one before up to its last message, and what we say beside calls and
-/// results is little.
+/// Tests that each request repeats the previous one up to its last message, and that the texts beside calls and
+/// results are short.
 #[tokio::test]
 async fn a_long_session_is_told_once() {
     for style in [crate::dialect::PromptStyle::Full, crate::dialect::PromptStyle::Compact] {

@@ -3,8 +3,8 @@
 use super::*;
 use crate::message::Role;
 
-/// Three questions: one with two calls and an answer, one that nobody answered,
-/// and the current one with three rounds of a call.
+/// Returns a history of three questions: one with two calls and an answer, one that nobody answered, and the current
+/// one with three rounds of a call.
 fn long() -> Conversation {
     let mut conversation = Conversation::from_user("First?");
     for (id, tool) in [("call_1", "a"), ("call_2", "b")] {

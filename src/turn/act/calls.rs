@@ -21,10 +21,10 @@ use crate::turn::warning::CallerWarning;
 use crate::turn::wording::{ModelNote, Wanted};
 use crate::validate::{OutputSchema, takes_long};
 
-/// Limit on the ids of long results that are listed for the model.
+/// Limit on the ids of long results that a note to the model lists.
 const LONG_TOLD: usize = 8;
 
-/// The immediate result of a call.
+/// Result of beginning a call.
 enum Admission {
     Admitted,
     /// A built-in tool answered the call.
@@ -34,13 +34,13 @@ enum Admission {
     Refused,
 }
 
-/// The calls that wait for an answer or an outcome.
+/// Calls of the last message that wait for an approval or an outcome.
 #[derive(Debug)]
 pub(in crate::turn) struct Act {
-    /// Tools that the user approved once for all.
+    /// Tools whose approval by the user also applies to later calls.
     granted: Granted,
     pub(in crate::turn) order: Order,
-    /// Calls to ask about; if `asked`, the question about the first one is open.
+    /// Requests for approval; if `asked`, the first one was sent to the driver and is not answered.
     questions: VecDeque<ApprovalRequest>,
     asked: bool,
     /// Maps the ids of the last message's calls to their indices.
@@ -144,7 +144,7 @@ impl Act {
         Ok(Admission::Admitted)
     }
 
-    /// Takes the answer to the open question.
+    /// Handles the answer to the pending request for approval.
     pub(in crate::turn) fn approval(
         &mut self,
         id: &str,
@@ -178,7 +178,7 @@ impl Act {
         self.ask_next(shared)
     }
 
-    /// Takes the outcome of a call that ran.
+    /// Handles the outcome of a call that ran.
     pub(in crate::turn) fn outcome(
         &mut self,
         id: &str,
@@ -207,8 +207,8 @@ impl Act {
         if withdrawn { self.ask_next(shared) } else { Ok(()) }
     }
 
-    /// Denies the calls that the failure of this one stops. Returns `true` if the open question was about one of them;
-    /// it is then withdrawn.
+    /// Denies the calls that cannot run because this one failed. Returns `true` if the pending request for approval was
+    /// about one of them; it is then withdrawn.
     fn stop_after(&mut self, id: &str, tool: &str, shared: &mut Shared) -> Result<bool, TurnError> {
         let stopped = self.order.stop_after(id);
         for id in &stopped {

@@ -57,7 +57,7 @@ impl Order {
         }
     }
 
-    /// Removes the calls after this one that its failure stops, and returns their ids.
+    /// Removes the calls after this one that cannot run because it failed, and returns their ids.
     pub(super) fn stop_after(&mut self, id: &str) -> Vec<String> {
         let Some(at) = self.0.iter().position(|place| place.id == id) else { return Vec::new() };
         let failed = self.0[at].lane.clone();

@@ -4,10 +4,10 @@ use crate::conversation::{Conversation, HistoryEntry};
 use crate::message::{CarryReasoning, TokenCounter};
 use crate::turn::config::TurnConfig;
 
-/// Marks the part that is left out.
+/// Text in the place of the part of a reasoning that is left out.
 const GAP: &str = "\n[…]\n";
 
-/// With fewer tokens nothing is carried, as it would have no meaning.
+/// Minimum number of tokens of repeated reasoning; with fewer, none is repeated, as it would have no meaning.
 const LEAST: usize = 16;
 
 /// Returns the model's reasoning before its last messages, newest first, as far as it is shown to the model again. The
@@ -34,7 +34,7 @@ pub(super) fn thoughts(config: &TurnConfig, conversation: &Conversation) -> Vec<
     carried.collect()
 }
 
-/// Returns the text, cut to `cap` tokens if it is longer: a quarter of them from its beginning and the rest from its
+/// Returns a reasoning, cut to `cap` tokens if it is longer: a quarter of them from its beginning and the rest from its
 /// end, where the decision usually is.
 fn clipped(text: &str, cap: usize, counter: &TokenCounter) -> String {
     if counter.count(text) <= cap {

@@ -17,8 +17,8 @@ use crate::turn::shared::{Mending, Shared};
 /// If the request carries tools, the endpoint constrains calls by itself; a schema for the answer is sent if it may
 /// accompany tools, and is never required then.
 ///
-/// A measured message is constrained to calls, or to a call or prose (`may_answer`), unless the endpoint is known to report useless probabilities then
-/// (`is_told_under_grammar`).
+/// A measured message is constrained to calls, or to a call or prose (`may_answer`), unless the endpoint is known to
+/// report useless probabilities then (`is_told_under_grammar`).
 pub(super) fn constraint(
     native: bool,
     model: &RoundModel,
@@ -80,7 +80,8 @@ pub(super) fn calls(choice: &ToolChoice, model: &RoundModel, shared: &Shared) ->
     shared.setup.calls(choice, thinking(model), usize::MAX)
 }
 
-/// Constrains the answer to one call: a model that is constrained to several goes on after the only one that it knows.
+/// Returns the constraint to exactly one call: a model that may write several continues after the only one that it
+/// knows.
 fn one_call(model: &RoundModel, shared: &Shared) -> Option<Arc<Constraint>> {
     shared.setup.calls(&shared.choice, thinking(model), 1)
 }

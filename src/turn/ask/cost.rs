@@ -4,16 +4,17 @@ use crate::message::{Message, NativeCall, Role, TokenCounter};
 use crate::model::{Request, Usage};
 use crate::turn::warning::CallerWarning;
 
-/// Tokens that a chat template puts around each message: role and delimiters
+/// Number of tokens that a chat template puts around each message: role and delimiters
 /// (github.com/openai/openai-cookbook, "How to count tokens with tiktoken").
 const MESSAGE_TOKENS: usize = 4;
 
-/// Tokens of an image: those of a square of 1,024 pixels by OpenAI's count for GPT-4o, 85 plus 170 for each of four
-/// tiles (platform.openai.com/docs/guides/images-vision). Models differ, by their own count and by the image's size.
+/// Number of tokens of an image: those of a square of 1,024 pixels by OpenAI's count for GPT-4o, 85 plus 170 for each
+/// of four tiles (platform.openai.com/docs/guides/images-vision). Models differ, by their own count and by the image's
+/// size.
 const IMAGE_TOKENS: usize = 765;
 
-/// Bytes of sound per token: ten tokens a second (platform.openai.com/docs/guides/audio), at the 16 kB a second of a
-/// usual MP3. A WAV of the same duration has more bytes, so its estimate is too high.
+/// Number of bytes of sound per token: ten tokens a second (platform.openai.com/docs/guides/audio), at the 16 kB a
+/// second of a usual MP3. A WAV of the same duration has more bytes, so its estimate is too high.
 const AUDIO_BYTES: usize = 1_600;
 
 /// A prompt with fewer reported tokens was not cut: the endpoint counted only the tokens that were not cached. Ollama
@@ -21,10 +22,10 @@ const AUDIO_BYTES: usize = 1_600;
 /// (github.com/ollama/ollama/issues/17427).
 const LEAST_CUT: u64 = 256;
 
-/// The usage of a turn's rounds.
+/// Token usage of a turn's rounds.
 #[derive(Debug, Default)]
 pub(in crate::turn) struct Cost {
-    /// The last request, if tokens are counted.
+    /// Size of the last request, if tokens are counted.
     sent: Option<RequestSize>,
     /// The usage of the round as the endpoint reported it.
     pub(in crate::turn) reported: Option<Usage>,
@@ -32,23 +33,23 @@ pub(in crate::turn) struct Cost {
     left: Option<Usage>,
     /// The sum over the rounds; it is an estimate if a part of it is one.
     pub(in crate::turn) total: Option<Usage>,
-    /// The caller was already warned that the endpoint cuts prompts.
+    /// `true` if the caller was already warned that the endpoint cuts prompts.
     cut_told: bool,
 }
 
-/// The estimated size of a request.
+/// Estimated size of a request in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RequestSize {
-    /// Tokens of all messages.
+    /// Number of tokens of all messages.
     tokens: u64,
-    /// Tokens of the images among them.
+    /// Number of tokens of the images among them.
     images: u64,
-    /// Tokens that cannot have been in an earlier request: those from the model's last message on.
+    /// Number of tokens that cannot have been in an earlier request: those from the model's last message on.
     new: u64,
 }
 
 impl Cost {
-    /// Records a request to the model.
+    /// Records the size of a request to the model.
     pub(super) fn sends(&mut self, counter: Option<&TokenCounter>, request: &Request) {
         self.sent = counter.map(|counter| {
             // The model's last message was not in an earlier prompt, so nothing from it on can be cached.
@@ -60,7 +61,8 @@ impl Cost {
         self.reported = None;
     }
 
-    /// Discards the message of the last request in favour of another request's. `spoken` is the text received for it.
+    /// Adds the usage of the last request to the round's, as its message is replaced by that of another request.
+    /// `spoken` is the text received for it.
     pub(super) fn leaves(&mut self, counter: Option<&TokenCounter>, spoken: (String, String)) {
         let reported = self.reported.take();
         let cost = match (counter, self.sent) {
@@ -73,18 +75,18 @@ impl Cost {
         };
     }
 
-    /// Returns the tokens of the prompt and of the answer, if the endpoint reported them.
+    /// Returns the numbers of tokens of the prompt and of the answer, if the endpoint reported them.
     pub(super) fn tokens(&self) -> Option<(u64, u64)> {
         self.reported.map(|usage| (read(usage), usage.completion_tokens))
     }
 
-    /// Returns the tokens of the prompt that the endpoint read, if it reported them.
+    /// Returns the number of tokens of the prompt that the endpoint read, if it reported it.
     pub(super) fn read(&self) -> Option<u64> {
         self.reported.map(read)
     }
 
-    /// Returns the usage of the round. Numbers that the endpoint did not report are counted if there is a counter.
-    /// `spoken` is the answer and the reasoning.
+    /// Returns the token usage of the round, and adds it to the turn's. Numbers that the endpoint did not report are
+    /// counted if there is a counter. `spoken` is the answer and the reasoning.
     pub(super) fn round(
         &mut self,
         counter: Option<&TokenCounter>,
@@ -131,21 +133,21 @@ impl RequestSize {
     }
 }
 
-/// Returns the tokens that the endpoint read of a prompt of `tokens` by our own count, of which `new` are certainly not
-/// cached; `None` if it need not have cut the prompt.
+/// Returns the number of tokens that the endpoint read of a prompt of `tokens` by our own count, of which `new` are
+/// certainly not cached; `None` if it need not have cut the prompt.
 pub fn cut_to(tokens: usize, new: usize, usage: Usage) -> Option<u64> {
     let (sent, read) = (RequestSize { tokens: tokens as u64, images: 0, new: new as u64 }, read(usage));
     Some(read).filter(|read| !usage.estimated && sent.was_cut(*read))
 }
 
-/// Returns the tokens of the prompt that the endpoint read, cached or not. Most endpoints include cached tokens in the
-/// total; if there are more cached ones than the total, they are reported separately.
+/// Returns the number of tokens of the prompt that the endpoint read, cached or not. Most endpoints include cached
+/// tokens in the total; if there are more cached ones than the total, they are reported separately.
 fn read(usage: Usage) -> u64 {
     let cached = usage.cached_tokens.unwrap_or(0);
     if cached > usage.prompt_tokens { usage.prompt_tokens + cached } else { usage.prompt_tokens }
 }
 
-/// Completes the usage with our own count if the endpoint reported none.
+/// Returns the reported usage, completed with our own count where the endpoint reported none.
 fn completed(
     reported: Option<Usage>,
     counter: &TokenCounter,
@@ -172,13 +174,13 @@ fn completed(
     }
 }
 
-/// Returns the tokens of a request.
+/// Returns the number of tokens of a request by our own count.
 pub(super) fn count(counter: &TokenCounter, request: &Request) -> usize {
     let tools = request.tools.iter().map(|tool| tool.tokens(counter));
     count_messages(counter, &request.messages) + tools.sum::<usize>()
 }
 
-/// Returns the tokens of messages as a chat template writes them.
+/// Returns the number of tokens of messages as a chat template writes them.
 fn count_messages(counter: &TokenCounter, messages: &[Message]) -> usize {
     let call = |call: &NativeCall| counter.count(&call.name) + counter.count(&call.arguments);
     let message = |m: &Message| {
@@ -189,7 +191,7 @@ fn count_messages(counter: &TokenCounter, messages: &[Message]) -> usize {
     messages.iter().map(message).sum()
 }
 
-/// Returns the tokens of a message's images and sound.
+/// Returns the estimated number of tokens of a message's images and sound.
 fn image_tokens(message: &Message) -> usize {
     let audio = message.audio.iter().map(|audio| audio.bytes() / AUDIO_BYTES).sum::<usize>();
     message.images.len() * IMAGE_TOKENS + audio

@@ -9,14 +9,14 @@ use crate::turn::config::TurnConfig;
 use crate::turn::measured::Measure;
 use crate::turn::stop::StopReason;
 
-/// Limit on the tokens that are reserved for a reply without a configured limit.
+/// Limit on the tokens that are reserved for a reply if its length is not configured.
 const REPLY_TOKENS: usize = 8_192;
 
-/// Smallest fraction of a context, as a divisor, that is reserved for the reply if the endpoint reported the context's
-/// length and no more is available.
+/// Divisor of a context's length: the smallest part that is reserved for the reply, if the endpoint reported the
+/// context's length and no more is available.
 const LEAST_REPLY: usize = 16;
 
-/// The space for prompt and reply.
+/// Division of a context's tokens between prompt and reply, with the counter of tokens.
 pub(super) struct ContextSpace {
     pub(super) context: usize,
     pub(super) reply: usize,
@@ -25,8 +25,8 @@ pub(super) struct ContextSpace {
 }
 
 impl ContextSpace {
-    /// Returns the possible windows, the best first. An endpoint that reported its context accepts any prompt that
-    /// fits, so a window with less space for the reply is better than none.
+    /// Returns the possible divisions of the context, the best first. An endpoint that reported its context accepts any
+    /// prompt that fits, so a division with less space for the reply is better than none.
     pub(super) fn all(config: &TurnConfig, measure: Measure) -> Vec<ContextSpace> {
         let Some(context) = context(config, measure) else { return Vec::new() };
         let replies = match config.max_tokens {
@@ -52,7 +52,7 @@ impl ContextSpace {
         self.measure.scaled(self.counter.count(text))
     }
 
-    /// Returns the smallest trim with which the request fits.
+    /// Returns the smallest trim of the history with which the request fits; `None` if it fits with none.
     fn trim(
         &self,
         history: &Conversation,
@@ -69,13 +69,13 @@ impl ContextSpace {
     }
 }
 
-/// Returns the tokens of the context: the configured number, or the endpoint's if that is lower.
+/// Returns the number of tokens of the context: the configured one, or the endpoint's if that is lower.
 pub(super) fn context(config: &TurnConfig, measure: Measure) -> Option<usize> {
     config.context.into_iter().chain(measure.context).min()
 }
 
-/// Returns the request with as much of the history as fits the first window in which anything fits, and the trim;
-/// `None` if it fits no window.
+/// Returns the request with as much of the history as fits the first division of the context in which anything fits,
+/// and the trim of the history; `None` if the request fits none.
 pub(super) fn fitting(
     history: &Conversation,
     windows: &[ContextSpace],

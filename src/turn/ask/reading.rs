@@ -4,10 +4,11 @@ use crate::dialect::Lang;
 use crate::outcome::{Outcome, TextPart, TextPlaces, noted};
 use crate::turn::wording::Wanted;
 
-/// Limit on the bytes of the line before a part.
+/// Maximum number of bytes of the note before a part of a result.
 const HEADING: usize = 192;
 
-/// Returns the requested part of a result, at most `limit` bytes at once.
+/// Returns the outcome of reading on in a long result: the requested part or the occurrences of a text, with a note;
+/// both together have at most `limit` bytes.
 pub(super) fn read(lang: Lang, text: &str, wanted: Wanted<'_>, limit: usize) -> Outcome {
     // Together with the line before it, the part must not exceed the limit on results.
     let limit = limit.saturating_sub(HEADING);

@@ -26,37 +26,38 @@ use crate::turn::warning::CallerWarning;
 use crate::turn::wording::{Expected, ModelNote, Wording, WordingError};
 use crate::wire::{ToolDefinition, wire_name};
 
-/// Tokens of a request, by our own count, from which on the endpoint is asked for the length of the context: half of
-/// the shortest default of a server (Ollama, 2,048), which leaves space for another tokenizer's count and the reply.
+/// Number of tokens of a request, by our own count, from which on the endpoint is asked for the length of the context:
+/// half of the shortest default of a server (Ollama, 2,048), which leaves space for another tokenizer's count and the
+/// reply.
 const ASK_FROM: usize = 1_000;
 
-/// Limit on the bytes of results with which the answer is requested outside the conversation.
+/// Limit on the bytes of results up to which the answer is requested outside the conversation.
 const MOST_ALONE: usize = 6_000;
 
-/// Remedy if the endpoint refuses a request with images.
+/// Advice in the error if the endpoint refuses a request with images.
 const WITHOUT_IMAGES: &str = "; where the model reads no images, ask without them (in a new conversation, if an \
                               earlier question had some), or take a model that reads images";
 
-/// The knowledge about models and requests of a turn.
+/// State of a turn's requests: the model of the round, its wordings, and the endpoint's reports.
 pub(in crate::turn) struct Ask {
     /// The model of this round.
     pub(in crate::turn) model: RoundModel,
-    /// `true` if requests carry the tools, by the model's name.
+    /// For each model by its name, `true` if requests to it carry the tools.
     known: HashMap<Option<String>, bool>,
     /// The fault for which native calls were abandoned in this turn, until the prompt is known to work better.
     left: Option<NativeFault>,
     /// The wording for this conversation, if it decides which tools are listed.
     meant: Option<Arc<dyn Wording>>,
-    /// The same wording for requests that carry the tools.
+    /// Wording for this conversation in requests that carry the tools, if it decides which are offered.
     meant_native: Option<Arc<dyn Wording>>,
     pub(in crate::turn) cost: Cost,
-    /// Tokens of the last request by our own count, and the trim of its history.
+    /// Number of tokens of the last request by our own count, and the trim of its history.
     last: (usize, Trim),
-    /// The last request had images.
+    /// `true` if the last request had images.
     has_images: bool,
-    /// The round's request was already repeated with less content.
+    /// `true` if the round's request was already repeated with less content.
     cut_again: bool,
-    /// The trim that the caller was told about.
+    /// Trim of the history that the caller was last warned about.
     trim_told: Trim,
 }
 
@@ -76,7 +77,7 @@ impl Ask {
         }
     }
 
-    /// Returns the wording of this round.
+    /// Returns the wording for the requests of this round.
     pub(in crate::turn) fn wording<'s>(&'s self, shared: &'s Shared) -> &'s dyn Wording {
         if shared.native { self.native_wording(shared) } else { self.prompt_wording(shared) }
     }
@@ -113,7 +114,7 @@ impl Ask {
         decided.is_none()
     }
 
-    /// Takes the endpoint's report about tools; without one the profile decides.
+    /// Handles the endpoint's report whether requests may carry tools; without a report the profile decides.
     pub(in crate::turn) fn probed(&mut self, said: Option<bool>, shared: &mut Shared) {
         self.offers_natively(shared.setup.takes_tools(&self.model, said), shared);
     }
@@ -261,7 +262,7 @@ impl Ask {
         is_full.then_some(StopReason::ContextFull { context, prompt, answer, remedy })
     }
 
-    /// Queues a request of this size, and remembers it.
+    /// Queues a request of this number of tokens, and records its size, trim and constraint.
     fn hand_over(&mut self, request: Request, tokens: usize, trim: &Trim, shared: &mut Shared) {
         let counter = shared.setup.config.tokens.as_ref();
         self.cost.sends(counter, &request);
@@ -292,7 +293,7 @@ impl Ask {
         }
     }
 
-    /// Returns the next request, with as much of the history as fits the context, and the trim.
+    /// Returns the next request, with as much of the history as fits the context, and the trim of the history.
     fn fitting(&self, shared: &Shared) -> Result<(Request, Trim), StopReason> {
         let windows = ContextSpace::all(&shared.setup.config, shared.setup.measured.of(&self.model.name));
         match (fitting(&shared.conversation, &windows, |trim| self.request(trim, shared))?, windows.first()) {
@@ -376,7 +377,8 @@ impl Ask {
         Some(system.into_iter().chain([Message::new(Role::User, text)]).collect())
     }
 
-    /// Returns the text of a request's last message with a last line that says what comes next, if the turn knows it.
+    /// Returns the text of a request's last message with its last line set to what the model must write next; `None` if
+    /// the turn does not know that.
     pub(in crate::turn) fn closed(&self, text: &str, shared: &Shared) -> Option<String> {
         let unused = match shared.asking {
             Asking::Step | Asking::Narrowed(_) => shared.unused(),
@@ -454,7 +456,7 @@ impl Ask {
         self.with_form(self.wording(shared).system(&shared.choice), shared)
     }
 
-    /// Returns the system text followed by the form of the answer.
+    /// Returns the system text followed by the instruction about the schema of the answer, if there is one.
     fn with_form(&self, mut text: String, shared: &Shared) -> Result<String, WordingError> {
         let wording = self.wording(shared);
         if let Some(schema) = &shared.output {
@@ -532,7 +534,7 @@ impl Ask {
     }
 }
 
-/// Returns the purpose of the request after results.
+/// Returns the purpose of the next request after results: a particular call, any next call, or the answer.
 fn step(shared: &Shared) -> Asking {
     let admitted = |narrowed: &Narrowed| shared.setup.admits(narrowed);
     // What the request says comes before what results lead to.
@@ -548,7 +550,7 @@ fn step(shared: &Shared) -> Asking {
     }
 }
 
-/// Returns what the text for a member of a call is of: the one other thing that the call names, or the tool.
+/// Returns the subject of the text for a member of a call: the only other text among the arguments, or `tool.member`.
 fn described(call: &Call, member: &str) -> String {
     let others = call.arguments.as_object().into_iter().flatten().filter(|(name, _)| *name != member);
     match &others.filter_map(|(_, value)| value.as_str()).collect::<Vec<_>>()[..] {

@@ -12,7 +12,7 @@ use crate::turn::config::TurnConfig;
 use crate::turn::wording::{Closing, Expected, ModelNote, Wanted, Wording, WordingError};
 use crate::validate::OutputSchema;
 
-/// Limit on the characters of the problem with an answer.
+/// Limit on the characters of the problem with an answer, as the model is told.
 const PROBLEM_CHARS: usize = 1_500;
 
 /// The wording of the prompt's templates, for the tools of one catalog.
@@ -21,9 +21,9 @@ pub struct PromptWording {
     templates: Arc<WordingInput>,
     system: Arc<SystemText>,
     kind: WordingKind,
-    /// Not all tools fit the budget, so a conversation decides which are listed.
+    /// `true` if not all tools fit the budget, so that a conversation decides which are listed.
     chooses: bool,
-    /// All examples are in the system text.
+    /// `true` if all examples are in the system text.
     in_text: bool,
     /// The indices of the tools that the last conversation suggested, and the wording for them.
     last: Mutex<Option<(Vec<usize>, Arc<PromptWording>)>>,
@@ -32,7 +32,7 @@ pub struct PromptWording {
 /// The kind of requests that a wording is for.
 #[derive(Debug, Clone)]
 enum WordingKind {
-    /// The prompt describes the tools. Contains the wording for the other kind.
+    /// The prompt describes the tools. Contains the wording for requests that carry the tools.
     Prompt(Arc<PromptWording>),
     /// Requests carry the tools, so the prompt has no listing and no syntax.
     Native(Offer),
@@ -41,11 +41,11 @@ enum WordingKind {
 /// The tools of requests that carry them.
 #[derive(Debug, Clone, Default)]
 struct Offer {
-    /// Descriptions of tools without a server are not cut.
+    /// `true` if descriptions of tools without a server are not cut.
     whole: bool,
     /// The indices of the tools that the conversation suggests.
     meant: Vec<usize>,
-    /// Built on first use; `None` if that fails.
+    /// Tools as a request carries them; built on first use, `None` if that fails.
     made: OnceLock<Option<Arc<OfferedTools>>>,
 }
 
@@ -54,7 +54,7 @@ struct Offer {
 struct WordingInput {
     catalog: Arc<Catalog>,
     prompt: Prompt,
-    /// The prompt once the tool choice is met, if that differs.
+    /// Prompt for the time after the tool choice is met, if that differs.
     once_met: Option<Prompt>,
 }
 
@@ -62,7 +62,7 @@ struct WordingInput {
 #[derive(Debug, Clone)]
 struct SystemText {
     due: PromptText,
-    /// The text once the choice is met, if that differs.
+    /// Text for the time after the tool choice is met, if that differs.
     met: Option<PromptText>,
 }
 
@@ -75,7 +75,7 @@ impl SystemText {
 #[derive(Debug, Clone)]
 struct PromptText {
     text: String,
-    /// The text without its examples, and the examples.
+    /// Text without its examples, and the examples, if they can be separate messages.
     apart: Option<(String, Vec<Example>)>,
 }
 
@@ -114,7 +114,7 @@ impl PromptWording {
         self.templates.prompt.cut_descriptions(&self.templates.catalog)
     }
 
-    /// Puts all examples into the system text, for one that is part of a user message.
+    /// Keeps all examples in the system text, for a system text that is part of a user message.
     pub fn with_examples_in_text(mut self) -> Self {
         Arc::make_mut(&mut self.system).without_examples_apart();
         self.in_text = true;
@@ -135,7 +135,7 @@ impl PromptWording {
         matches!(self.kind, WordingKind::Native(_))
     }
 
-    /// Creates the wording of one conversation.
+    /// Creates the wording for one conversation, with its system text.
     fn with(&self, system: Arc<SystemText>, kind: WordingKind) -> PromptWording {
         let (templates, in_text) = (self.templates.clone(), self.in_text);
         PromptWording { templates, system, kind, chooses: false, in_text, last: Mutex::default() }
@@ -371,7 +371,7 @@ fn around(request: &str, lang: Lang) -> Lang {
     if is_chinese { Lang::Zh } else { lang }
 }
 
-/// Returns the request for the answer; `missing` names the identifier that the user has to give first.
+/// Returns the sentence that requests the answer; `missing` names the identifier that the user has to give first.
 fn answer(lang: Lang, missing: Option<&str>) -> String {
     match (lang, missing) {
         // Asked for one sentence, small models left out what the results say: 39 of 58 answers of a 0.5B were right, 44
@@ -387,11 +387,11 @@ fn answer(lang: Lang, missing: Option<&str>) -> String {
     }
 }
 
-/// Generates the notes from rows with their English and Chinese text.
+/// Generates the texts of notes to the model from rows with their English and Chinese text.
 macro_rules! said {
     ($($kind:ident$(($data:pat))? => $english:literal, $chinese:literal;)+) => {
         impl ModelNote<'_> {
-            /// Returns the note in a language.
+            /// Returns the text of the note in a language.
             pub fn text(self, lang: Lang) -> String {
                 match (self, lang) {
                     $(

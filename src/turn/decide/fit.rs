@@ -14,13 +14,13 @@ use crate::outcome::RESULT;
 use crate::tools::schema::{properties, property, required};
 use crate::tools::{Tool, changes_nothing, looks_up, may_change};
 
-/// Letters that two words with the same meaning share at their start: `cancel`, `cancelled`.
+/// Number of letters that two words with the same meaning share at their start: `cancel`, `cancelled`.
 const STEM: usize = 4;
 
 /// The first letter after the Latin letters of European languages.
 const AFTER_LATIN: char = '\u{250}';
 
-/// A call with only the members that were mentioned.
+/// Arguments of a call after the removal of members that nobody mentioned, with the repairs.
 #[derive(Debug, PartialEq)]
 pub(in crate::turn) struct Fitted {
     pub(in crate::turn) arguments: Map<String, Value>,
@@ -146,7 +146,7 @@ impl ConversationText {
             || self.results.iter().any(|text| words(text).any(|word| is_number(number, &word)))
     }
 
-    /// Like [`is_number_said`](Self::is_number_said), but part of another number is enough.
+    /// Returns `true` if the user or a result has this number, or another number that contains its digits.
     fn has_number(&self, number: &str) -> bool {
         let is_in = |text: &str| text.contains(number) || is_number_in(number, text);
         is_in(&self.person) || self.results.iter().any(|text| is_in(text))

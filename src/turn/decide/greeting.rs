@@ -23,7 +23,7 @@ const REQUESTS: &[&str] = &[
     "можете",
 ];
 
-/// Words of a question for what the user may do, which contain those of a request; "can I" is none of these.
+/// Chinese words of a question about what the user may do, which contain words of a request for an action.
 const MAY_I: [&str; 3] = ["我可以", "我能不能", "我能否"];
 
 /// First words of a statement that requests nothing.

@@ -20,27 +20,27 @@ use crate::tools::search::significant_words as terms;
 use crate::tools::{Tool, is_destructive, may_change, name_words};
 use crate::turn::guard::Made;
 
-/// Above this number, candidates are no useful choice.
+/// Maximum number of candidates for a value; more are no useful choice.
 const MAX_CANDIDATES: usize = 32;
 
-/// Shorter words without a digit do not identify a value: an ending of a file's name, an article.
+/// Minimum length of a word without a digit that identifies a value; shorter are a file name's ending or an article.
 const MIN_WORD: usize = 4;
 
-/// Fewer letters abbreviate no kind of thing.
+/// Minimum length of an identifier's prefix that abbreviates a kind of object, such as `ord` in `ord_5501`.
 const MIN_PREFIX: usize = 3;
 
 /// The members of a call's arguments whose values were not mentioned.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::turn) struct Ungrounded {
-    /// A value was copied from an example.
+    /// `true` if a value was copied from an example.
     pub(in crate::turn) is_copied: bool,
-    /// The members for which no result has a value.
+    /// Members with a value that was not mentioned, for which no result has a value.
     pub(in crate::turn) unknown: Vec<String>,
-    /// The user said each of these values as a word, which may be a name instead of an identifier.
+    /// `true` if the user said each of these values as a word, which may be a name instead of an identifier.
     pub(in crate::turn) is_named: bool,
-    /// An identifier that belongs to another kind of thing according to the request, with the member for that kind.
+    /// Identifier that belongs to another kind of object according to the request, with the member for that kind.
     pub(in crate::turn) named_as: Option<(String, Value)>,
-    /// The other members, with the distinct values that results have under their names.
+    /// Other members with such a value, with the distinct values that results have under their names.
     pub(in crate::turn) known: Vec<(String, Vec<Value>)>,
 }
 
@@ -49,18 +49,18 @@ pub(in crate::turn) struct Ungrounded {
 struct KnownValue {
     value: Value,
     is_line: bool,
-    /// Index of the result.
+    /// Index of the result that contains the value.
     result: usize,
-    /// The kind of thing that the tool gives by its name: `event` for `list_events`.
+    /// Kind of object that the tool of the result gives, by the tool's name: `event` for `list_events`.
     kind: String,
 }
 
-/// The text of a conversation from which calls can name things.
+/// Texts of a conversation in which the values of a call must occur: the user's messages and the results.
 #[derive(Debug)]
 pub(in crate::turn) struct ConversationText {
-    /// The user's messages.
+    /// The user's messages, unchanged.
     raw: String,
-    /// The same in lower case.
+    /// The user's messages in lower case.
     pub(super) person: String,
     /// The paths in the user's messages, unchanged.
     paths: Vec<String>,
@@ -77,7 +77,7 @@ pub(in crate::turn) struct ConversationText {
     failed: HashSet<String>,
     /// Time zones of the places in the user's messages.
     zones: Vec<String>,
-    /// Names of the tools' members.
+    /// Names of the tools' parameters.
     members: Vec<String>,
 }
 
@@ -128,7 +128,7 @@ impl ConversationText {
         self
     }
 
-    /// Returns the members of the arguments that name a thing which was not mentioned.
+    /// Returns the members of a call's arguments with a value that was not mentioned; `None` if there are none.
     pub(in crate::turn) fn ungrounded(&self, arguments: &Value, tool: &Tool) -> Option<Ungrounded> {
         self.wrong(arguments, tool, &|name, value, found| {
             // An identifier that only another, less fitting object has is not the right one.
@@ -148,8 +148,8 @@ impl ConversationText {
         members.into_iter().any(|member| !is_known(&arguments[member]))
     }
 
-    /// Like [`ungrounded`](ConversationText::ungrounded), for a call that is known to be wrong: a value that differs from those in
-    /// results counts as well.
+    /// Returns the members of a call that is known to be wrong whose value was not mentioned or differs from those in
+    /// results; `None` if there are none.
     pub(in crate::turn) fn mistaken(&self, arguments: &Value, tool: &Tool) -> Option<Ungrounded> {
         self.wrong(arguments, tool, &|name, value, found| match found {
             [] => !self.is_grounded(name, value, tool),
@@ -277,8 +277,8 @@ impl ConversationText {
         members.any(|(name, value)| ids_of(value).iter().any(|text| is_thing(name, text) && is_given(text)))
     }
 
-    /// The members of results that hold ids which none of these arguments has. An `id` of a thing that `list_bases` gave is
-    /// a `base_id`, too.
+    /// Returns the names of the members of results with ids that none of these arguments has. An `id` of an object that
+    /// `list_bases` gave is a `base_id`, too.
     pub(in crate::turn) fn unused_ids<'a>(&self, arguments: impl Iterator<Item = &'a Value>) -> Vec<String> {
         let used: HashSet<String> =
             arguments.flat_map(Value::as_object).flat_map(Map::values).flat_map(ids_of).collect();
@@ -295,7 +295,8 @@ impl ConversationText {
         ids
     }
 
-    /// The one path of results that the user did not say and none of these arguments has.
+    /// Returns the only path in results that the user did not say and none of these arguments has; `None` if there are
+    /// several.
     pub(in crate::turn) fn only_new_path<'a>(&self, arguments: impl Iterator<Item = &'a Value>) -> Option<String> {
         let used: Vec<String> = arguments.flat_map(texts).collect();
         let is_new = |path: &&str| {
@@ -359,7 +360,7 @@ impl ConversationText {
         })
     }
 
-    /// Returns the first path in the user's messages that leads to a file with an ending.
+    /// Returns the first path in the user's messages to a file whose name has an extension.
     pub(in crate::turn) fn first_file(&self) -> Option<&str> {
         let is_file = |path: &&String| file_name(path).is_some_and(|name| name.contains('.'));
         self.paths.iter().find(is_file).map(String::as_str)
@@ -370,7 +371,7 @@ impl ConversationText {
         text.chars().all(char::is_alphabetic) && self.person.contains(&text.to_lowercase())
     }
 
-    /// Returns `true` if each text of the arguments was said.
+    /// Returns `true` if each text of the arguments occurs in the user's messages or in a result.
     pub(in crate::turn) fn is_said(&self, arguments: &Value) -> bool {
         texts(arguments).iter().all(|text| self.is_text_said(text))
     }
@@ -380,7 +381,7 @@ impl ConversationText {
         self.person.contains(&text.to_lowercase()) || self.results.iter().any(|said| said.contains(text))
     }
 
-    /// Returns `true` if a text comes from an example.
+    /// Returns `true` if a text comes from an example of the prompt.
     fn is_shown(&self, text: &str) -> bool {
         // A single word of an example may be the user's as well.
         let is_said = || text.contains([' ', ':']) && self.shown_results.iter().any(|shown| shown.contains(text));
@@ -558,12 +559,12 @@ impl Candidate<'_> {
     }
 }
 
-/// Returns the member of an object in a result that has its name. A line of text has only an identifier.
+/// Returns the name of the member that names an object in a result: `id` for a line of text, otherwise `name`.
 fn name_in(object: &Map<String, Value>) -> &'static str {
     if object.contains_key("") { "id" } else { "name" }
 }
 
-/// Returns `true` if a value names a thing: an identifier, a path, an address. Texts, patterns and times do not.
+/// Returns `true` if a value names an object: an identifier, a path, an address. Texts, patterns and times do not.
 fn names_a_thing(member: &str, text: &str) -> bool {
     let has = |c: &[char]| text.contains(c);
     let has_sign = has(&['/', '\\', '@', '-', '_', '#', '.', ':']);
@@ -592,7 +593,7 @@ pub(in crate::turn) fn reads_file(tool: &Tool, member: &str) -> bool {
     takes_path(member) && name_words(&tool.name).iter().any(|word| word.eq_ignore_ascii_case("file"))
 }
 
-/// Returns `true` if a member takes the path of a file or an address, not of the place where all happens.
+/// Returns `true` if a parameter takes the path of a file or an address, but not the root directory of a repository.
 fn takes_path(member: &str) -> bool {
     let words = name_words(member);
     let is_one = |words: &[&str], own: &String| words.contains(&&*own.to_lowercase());
@@ -614,7 +615,7 @@ fn is_in_schema(member: &str, value: &Value, schema: Option<&Value>) -> bool {
     given.any(|given| given == value || given.as_array().is_some_and(|all| all.contains(value)))
 }
 
-/// Returns the texts in a value.
+/// Returns the texts in a JSON value, trimmed.
 pub(in crate::turn) fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.trim().to_owned()],
@@ -624,7 +625,7 @@ pub(in crate::turn) fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// Returns the texts in a value; for a number, that number.
+/// Returns the texts in a JSON value; for a non-negative integer, its digits.
 fn ids_of(value: &Value) -> Vec<String> {
     value.as_u64().map_or_else(|| texts(value), |number| vec![number.to_string()])
 }
@@ -638,7 +639,7 @@ fn has_digit(word: &str) -> bool {
     word.contains(|c: char| c.is_ascii_digit())
 }
 
-/// Returns `true` if a word is specific enough to identify something.
+/// Returns `true` if a word is specific enough to identify an object.
 fn tells(word: &str) -> bool {
     word.len() >= MIN_WORD || word.contains(|c: char| c.is_ascii_digit())
 }

@@ -5,32 +5,32 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::model::NativeFault;
 
-/// The features that an endpoint does not support for a model.
+/// Features that an endpoint does not support for a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Missing {
-    /// Probabilities of tokens.
+    /// `true` if the endpoint reports no probabilities of tokens.
     pub(crate) probabilities: bool,
-    /// The model's own probabilities of tokens in a constrained answer; the endpoint reports masked ones.
+    /// `true` if the endpoint reports the probabilities of a constrained answer only after masking by the constraint.
     pub(crate) unmasked: bool,
-    /// Answers with a required structure.
+    /// `true` if the endpoint does not apply a required constraint to an answer.
     pub(crate) structure: bool,
-    /// Native calls where they are required and nowhere else; with the fault.
+    /// Fault for which native calls are only used where they are required; `None` if no fault is known.
     pub(crate) native: Option<NativeFault>,
 }
 
-/// Takes a model's name (`None` for the client's own) and the fault of its native calls.
+/// Function that gets a model's name (`None` for the client's own) and the fault of its native calls.
 type TellFault = dyn Fn(Option<&str>, NativeFault) + Send + Sync;
 
 /// Knowledge about the models of an endpoint. Several setups for one endpoint share it.
 #[derive(Default)]
 pub struct KnownWays {
     known: Mutex<HashMap<Option<String>, Missing>>,
-    /// Called with each fault of native calls that is found.
+    /// Function that is called with each fault of native calls that is found.
     tell: Option<Box<TellFault>>,
 }
 
 impl KnownWays {
-    /// Returns the missing features of this model.
+    /// Returns the features that the endpoint is known not to support for this model.
     pub(crate) fn missing(&self, model: &Option<String>) -> Missing {
         self.known().get(model).copied().unwrap_or_default()
     }
@@ -48,7 +48,7 @@ impl KnownWays {
         }
     }
 
-    /// Records a fault that was found earlier, without reporting it.
+    /// Records a fault of the model's native calls that was found earlier, without reporting it.
     pub fn recalls(&self, model: &Option<String>, fault: NativeFault) {
         self.learn(model, |missing| missing.native = Some(fault));
     }

@@ -7,16 +7,18 @@ use super::mentions::Mentions;
 use super::words::phrases;
 use crate::tools::Tool;
 
-/// Margin for a question: a small model is less ready to call for one than for an instruction.
+/// Amount by which a question lowers the threshold of a call: a small model is less ready to call for one than for an
+/// instruction.
 const QUESTION: f64 = 0.5;
 
-/// Margin for a request that names an identifier, a path, an address or a time, which indicates a tool: of 200 tasks
-/// and jobs, 60 of the 143 that need a call name such a thing and none of the 57 others, while the least likely of
-/// these calls had the logarithm -6.0 (Qwen2.5-Coder of half a billion parameters, docs/appendix/measured.md).
+/// Amount by which the threshold of a call is lower for a request that names an identifier, a path, an address or a
+/// time, which indicates a tool: of 200 tasks and jobs, 60 of the 143 that need a call name such an object and none of
+/// the 57 others, while the least likely of these calls had the logarithm -6.0 (Qwen2.5-Coder of half a billion
+/// parameters, docs/appendix/measured.md).
 const REFERENCE: f64 = 4.5;
 
-/// Margin for a request with two neighbouring words of a tool: "outdoor humidity". Of these 200, 8 requests of the 143 and
-/// one of the 57 have such words; the one's logarithm was -7.3.
+/// Amount by which the threshold of a call is lower for a request with two neighbouring words of a tool: "outdoor
+/// humidity". Of these 200, 8 requests of the 143 and one of the 57 have such words; the one's logarithm was -7.3.
 const PHRASE: f64 = 2.0;
 
 /// Returns the amount by which this request lowers the threshold of a call of these tools, as a natural logarithm.
@@ -30,7 +32,7 @@ pub fn call_margin<'t>(request: &str, mut tools: impl Iterator<Item = &'t Tool>)
     question + reference + phrase
 }
 
-/// Returns the texts of a tool: its name and description, and those of its parameters with their choices.
+/// Returns the texts of a tool: its name and description, and those of its parameters with their `enum` values.
 fn texts(tool: &Tool) -> Vec<&str> {
     let own = [Some(&*tool.name), tool.description.as_deref()];
     let of_parameters = tool.parameters().flat_map(|parameter| {

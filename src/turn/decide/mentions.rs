@@ -12,10 +12,10 @@ use super::words::words;
 use crate::constrain::{is_id, is_id_word};
 use crate::tools::{name_words, stem};
 
-/// A request with more things is a text rather than a request.
+/// Maximum number of objects that a request names; one with more is a pasted text, of which none is searched for.
 const MAX_THINGS: usize = 64;
 
-/// Longer texts in quotation marks are not searched for in arguments.
+/// Maximum number of bytes of a text in quotation marks that is searched for in arguments.
 const MAX_BYTES: usize = 200;
 
 /// Pairs of quotation marks.
@@ -56,27 +56,27 @@ const ALL: &[&str] = &[
     "toutes", "todos", "todas", "все",
 ];
 
-/// A thing that a request names.
+/// Path, identifier, name, number or quoted text that a request names.
 #[derive(Debug, Clone, PartialEq)]
 struct Thing {
     text: String,
-    /// Only a joining word is between it and the thing before.
+    /// `true` if only a joining word is between this object and the one before it.
     is_joined: bool,
 }
 
-/// The things of a request, by its parts.
+/// Objects that a request names (paths, identifiers, names, numbers, quoted texts), by the parts of the request.
 #[derive(Debug, Default, PartialEq)]
 pub(in crate::turn) struct Mentions {
     parts: Vec<Vec<Thing>>,
-    /// The request asks for several things without naming each.
+    /// `true` if the request asks for several objects without naming each.
     wants_all: bool,
     /// Number of the parts that name nothing and ask to be told something.
     told: usize,
-    /// The first part asks to be told something.
+    /// `true` if the first part asks to be told something.
     begins_told: bool,
-    /// A part that names something does not ask to be told something.
+    /// `true` if a part that names an object does not ask to be told something.
     acts: bool,
-    /// Two words are joined, neither of which names a thing.
+    /// `true` if two words are joined, neither of which names an object.
     joins_words: bool,
     /// First words of the parts that do not ask to be told something, in lower case: the verbs of what is ordered.
     orders: Vec<String>,
@@ -140,13 +140,13 @@ impl Mentions {
         self.parts.iter().flatten()
     }
 
-    /// Returns `true` if one of them is an identifier, a path, an address, a date or a time of day, rather than only a
-    /// number.
+    /// Returns `true` if the request names an identifier, a path, an address, a date or a time of day, rather than only
+    /// a number.
     pub(super) fn have_reference(&self) -> bool {
         self.things().any(|thing| names(&thing.text) && !is_number(&thing.text))
     }
 
-    /// Returns the things that none of these arguments contains.
+    /// Returns the objects that the request names and that none of these arguments contains.
     pub(in crate::turn) fn unused(&self, used: &Used) -> Vec<&str> {
         self.things().filter(|thing| !used.has(&thing.text)).map(|thing| &*thing.text).collect()
     }
@@ -193,17 +193,17 @@ impl Mentions {
         self.things().next().is_some()
     }
 
-    /// Returns the number of things that the request names.
+    /// Returns the number of objects that the request names.
     pub(in crate::turn) fn count(&self) -> usize {
         self.things().count()
     }
 
-    /// Returns the number of parts that name nothing.
+    /// Returns the number of parts of the request that name no object.
     fn unnamed(&self) -> usize {
         self.parts.iter().filter(|part| part.is_empty()).count()
     }
 
-    /// Returns `true` if the request names several things of one kind, and these arguments have each of them.
+    /// Returns `true` if the request names several objects of one kind, and these arguments have each of them.
     pub(in crate::turn) fn has_list_in(&self, calls: &Used) -> bool {
         let is_several = |thing: &&Thing| {
             let alike: Vec<&Thing> = self.things().filter(|other| shape(&other.text) == shape(&thing.text)).collect();
@@ -218,8 +218,8 @@ impl Mentions {
         self.things().any(|thing| is_several(&thing))
     }
 
-    /// Returns the unused things that are in one list with this value; with `apart` also those of the same shape in
-    /// other parts of the request.
+    /// Returns the unused objects that are in one list of the request with this value; with `apart` also those of the
+    /// same shape in other parts of the request.
     pub(in crate::turn) fn unused_beside(&self, value: &str, apart: bool, used: &Used) -> Vec<&str> {
         // `Asia/Tokyo` has the words of `Tokyo`.
         let is_it = |thing: &Thing| thing.text.eq_ignore_ascii_case(value) || has_words(value, &thing.text);
@@ -237,7 +237,7 @@ impl Mentions {
     }
 }
 
-/// Returns the shape of a thing: `true` for a path, and its kinds of characters.
+/// Returns the shape of a named object: `true` for a path, and its kinds of characters.
 fn shape(text: &str) -> (bool, String) {
     let kind = |c: char| match c {
         _ if c.is_ascii_digit() => '0',
@@ -258,12 +258,12 @@ fn is_distinct(text: &str) -> bool {
     text.contains(['/', '\\']) || text.contains(|c: char| c.is_ascii_digit())
 }
 
-/// Returns `true` if a text contains all words of a thing.
+/// Returns `true` if a text contains all words of a named object.
 fn has_words(text: &str, thing: &str) -> bool {
     words(thing).next().is_some() && words(thing).all(|word| words(text).any(|said| said == word))
 }
 
-/// The texts that calls have used.
+/// Texts of the arguments of calls and of the objects that these identify, in lower case.
 #[derive(Debug, Default)]
 pub(in crate::turn) struct Used(String);
 
@@ -310,11 +310,11 @@ enum RequestPiece<'a> {
     End,
 }
 
-/// Splits a request into pieces.
+/// Splits a request into named objects, words and punctuation.
 #[derive(Clone)]
 struct PieceReader<'a> {
     rest: &'a str,
-    /// At the beginning of a sentence, where a capital letter means nothing.
+    /// `true` at the beginning of a sentence, where a capital letter does not indicate a name.
     is_first: bool,
 }
 
@@ -454,7 +454,7 @@ fn is_number(word: &str) -> bool {
     digits.replace(',', "").parse::<f64>().is_ok() && !word.contains(char::is_alphabetic)
 }
 
-/// Returns `true` if a word names a thing: a path, an identifier, a number, an address.
+/// Returns `true` if a word names an object: a path, an identifier, a number, an address.
 fn names(word: &str) -> bool {
     word.contains(|c: char| c.is_ascii_digit())
         // Only a sign inside the word counts: `a.txt`, but not `etc.`

@@ -67,25 +67,26 @@ pub(super) use openers::Openers;
 use probability::Probability;
 pub(super) use zones::named_in as zones_named_in;
 
-/// The purpose of a round's request.
+/// Purpose of a round's request: the kind of message that it asks for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) enum Asking {
     /// An unconstrained message.
     #[default]
     Free,
-    /// A call, or a call or prose, if the endpoint can constrain the answer, with the probabilities of its first tokens.
+    /// A message whose first tokens decide by their probability whether it is a call. It is constrained to a call, or
+    /// to a call or prose, if the endpoint can do that.
     Measured,
-    /// Only calls that this choice allows.
+    /// A message that is constrained to calls that this tool choice allows.
     Held(ToolChoice),
-    /// Only the call that comes after results.
+    /// A message that is constrained to the next call, after results.
     Step,
-    /// Like `Step`, with only some calls: those that read, for a question; or those that use known values or look them
-    /// up, if the last call named something that was not mentioned or that failed.
+    /// A message that is constrained to some calls: those that read, for a question; or those that use known values or
+    /// look them up, if the last call named something that was not mentioned or that failed.
     Narrowed(Narrowed),
     /// The text for a member of this call, which the model only copied from a result, as a message of its own: a small
     /// model writes a text well in a message, and copies in a call.
     Text { call: Box<Call>, member: String },
-    /// The answer, because the next call was answered already.
+    /// The answer, because nothing is left to call.
     Answer,
 }
 
@@ -96,19 +97,19 @@ impl Asking {
     }
 }
 
-/// The decision about a message.
+/// Decision whether a message must be a call, from the probabilities of its first tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum MessageDecision {
-    /// `call` if it must be a call, by the logarithm of the probability that it begins with one; `begins` if it begins
-    /// with one.
+    /// `call` if the message must be a call, by the natural logarithm of the probability that it begins with one;
+    /// `begins` if it begins with one.
     Measured { call: bool, begins: bool, likely: f64 },
     /// The endpoint reports probabilities after masking by the structure.
     Masked,
-    /// The endpoint does not report enough.
+    /// The endpoint does not report enough probabilities for a decision.
     Untold,
 }
 
-/// Decides about a round's message.
+/// Decides whether a round's message must be a call.
 pub(super) struct Decide {
     /// The probability that the streaming message begins with a call, until it is decided.
     probability: Option<Probability>,
@@ -119,12 +120,12 @@ impl Decide {
         Decide { probability: None }
     }
 
-    /// Prepares for the message of a request.
+    /// Prepares for reading the message of a request with this purpose.
     pub(super) fn begin(&mut self, asking: &Asking, model: &RoundModel, openers: &Openers) {
         self.probability = (*asking == Asking::Measured).then(|| Probability::new(openers, model));
     }
 
-    /// Takes tokens of the message's text and returns the decision, once there is one.
+    /// Handles tokens of the message's text and returns the decision, once there is one.
     pub(super) fn tokens(
         &mut self,
         tokens: &[TokenChoice],
@@ -165,8 +166,8 @@ impl Decide {
     }
 }
 
-/// Returns how a round begins that may be answered or called in: by the configured strategy and the features that the
-/// endpoint does not support.
+/// Returns the purpose of the first request of a round in which the model may call or answer: by the configured
+/// strategy and the features that the endpoint does not support.
 ///
 /// After results the beginning of a small model's message does not show whether something is left to do: at 41 such
 /// places the beginning of a call was equally likely in either case (area under the curve 0.46, Qwen2.5-Coder of half a
@@ -181,7 +182,8 @@ pub(super) fn first(way: Way, missing: Missing, follows_results: bool) -> Asking
     }
 }
 
-/// Returns the strategy that is actually used, if one other than the free one is configured.
+/// Returns the strategy for deciding whether to call that is actually used, if one other than the free one is
+/// configured.
 pub(super) fn taken(way: Way, missing: Missing) -> Option<Way> {
     let is_measured = || first(way, missing, false) == Asking::Measured;
     (way != Way::Free).then(|| if is_measured() { Way::Measured } else { Way::Free })

@@ -5,21 +5,22 @@ use serde_json::{Map, Value};
 use crate::constrain::{id_of, is_id_word};
 use crate::parse::find_values;
 
-/// Limit on the nesting that is searched.
+/// Limit on the nesting of a JSON value in which objects are searched for.
 const MAX_DEPTH: usize = 16;
 
-/// Limits on the lines of a result that are searched, and on the bytes of each.
+/// Limit on the lines of a result that are searched; `MAX_LINE` limits the bytes of each.
 const MAX_LINES: usize = 500;
 const MAX_LINE: usize = 2_000;
 
-/// Shorter identifiers begin with a letter (`d3`), so that amounts (`12km`) are none.
+/// Minimum length of an identifier that begins with a digit, such as a hash; in a shorter word it is an amount
+/// (`12km`).
 const MIN_HASH: usize = 7;
 
-/// The values that a result gives.
+/// Values that are found in the text of a result.
 pub(super) enum Given {
-    /// JSON values in its text.
+    /// JSON values in the result's text.
     Json(Vec<Value>),
-    /// Its lines that name something by an identifier, as objects.
+    /// Lines of the result that name something by an identifier, as objects.
     Lines(Vec<Value>),
 }
 
@@ -43,7 +44,7 @@ pub(super) fn given_in(text: &str) -> Given {
     Given::Lines(lines.filter_map(line).collect())
 }
 
-/// Returns the objects in a value, each before those inside it.
+/// Returns the objects in a JSON value, each before those inside it.
 pub(super) fn objects(value: &Value) -> Vec<&Map<String, Value>> {
     let mut found = Vec::new();
     add(value, MAX_DEPTH, &mut found);
@@ -79,7 +80,7 @@ fn line(line: &str) -> Option<Value> {
     })
 }
 
-/// A word of a text.
+/// Word of a text: an identifier, or any other word.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Word<'t> {
     /// An identifier.

@@ -8,23 +8,23 @@ use crate::tools::Catalog;
 /// The beginning of an answer in the dialect that has one (prompts/en/type_marker.j2).
 const TYPE_ANSWER: &str = "TYPE: ANSWER";
 
-/// The texts with which a message may begin.
+/// Texts with which a message may begin: those of calls, of an answer and of reasoning.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Openers {
-    /// Beginnings of calls.
+    /// Texts with which calls of the taught dialect begin.
     calls: Vec<String>,
-    /// The beginning of an answer, if the prompt teaches one.
+    /// Text with which an answer begins, if the prompt teaches one.
     answer: Option<&'static str>,
     /// Openers of reasoning, each with its closer.
     reasoning: Vec<(String, String)>,
 }
 
-/// The possible continuations of a text.
+/// Kinds of message that a text at its beginning may become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::turn) struct Fits {
-    /// The text is, or may become, a call.
+    /// `true` if the text is, or may become, a call.
     pub(in crate::turn) call: bool,
-    /// The text may become an answer that begins like a call, or reasoning.
+    /// `true` if the text may become an answer that begins like a call, or reasoning.
     pub(super) other: bool,
 }
 
@@ -50,7 +50,7 @@ impl Openers {
         self.calls.iter().all(|opener| opener.starts_with('<'))
     }
 
-    /// Returns the possible continuations of this text, which must have no leading white space.
+    /// Returns the kinds of message that may begin with this text, which must have no leading white space.
     pub(in crate::turn) fn fits(&self, text: &str) -> Fits {
         let call = self.calls.iter().any(|opener| opener.starts_with(text) || text.starts_with(opener.as_str()));
         // `TYPE: ` begins a call and an answer.
@@ -63,7 +63,8 @@ impl Openers {
         self.calls.iter().any(|opener| text.starts_with(opener.as_str()))
     }
 
-    /// Returns the closer of the reasoning that this text opens, and the text after the opener.
+    /// Returns the closer of the reasoning that this text opens, and the text after the opener; `None` if it opens
+    /// none.
     pub(super) fn opens_reasoning<'a>(&self, text: &'a str) -> Option<(&str, &'a str)> {
         self.reasoning.iter().find_map(|(open, close)| Some((close.as_str(), text.strip_prefix(open.as_str())?)))
     }

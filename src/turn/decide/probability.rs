@@ -12,23 +12,23 @@ use crate::message::ReasoningMode;
 use crate::model::TokenChoice;
 use crate::turn::config::RoundModel;
 
-/// The position in the message.
+/// Position of the tokens that were read in a message: in its answer, or in its reasoning.
 #[derive(Debug, Clone, PartialEq)]
 enum MessagePosition {
-    /// At the beginning of the answer, after this text of it.
+    /// At the beginning of the answer; contains the text of the answer so far.
     Answer(String),
-    /// In reasoning that `close` ends, after this text of it.
+    /// In reasoning that `close` ends; contains the text of the reasoning so far.
     Reasoning { close: String, text: String },
 }
 
-/// The beginning of a message.
+/// Result of measuring the beginning of a message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct MessageStart {
-    /// It begins with a call.
+    /// `true` if the message begins with a call.
     pub(super) calls: bool,
-    /// Logarithm of the probability of a call; `None` if it cannot be computed.
+    /// Natural logarithm of the probability of a call; `None` if it cannot be computed.
     pub(super) likely: Option<f64>,
-    /// No alternative token begins anything but a call.
+    /// `true` if no alternative token begins anything but a call.
     pub(super) is_masked: bool,
 }
 
@@ -36,17 +36,17 @@ pub(super) struct MessageStart {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Probability {
     place: MessagePosition,
-    /// Probability of the answer's tokens so far.
+    /// Product of the probabilities of the answer's tokens so far.
     reached: f64,
-    /// Probability of the calls that began as alternatives to them.
+    /// Probability of the calls that alternatives to these tokens begin.
     call: f64,
-    /// A token has arrived.
+    /// `true` if a token has arrived.
     pub(super) has_begun: bool,
-    /// The alternatives of some token of the answer are unknown.
+    /// `true` if the alternatives of some token of the answer are unknown.
     is_unknown: bool,
-    /// No token so far could have begun anything but a call.
+    /// `true` if no token so far could have begun anything but a call.
     is_masked: bool,
-    /// A shared beginning of calls and reasoning counts as reasoning, because the model reasons.
+    /// `true` if a shared beginning of calls and reasoning counts as reasoning, because the model reasons.
     reasons: bool,
 }
 
@@ -70,7 +70,7 @@ impl Probability {
         }
     }
 
-    /// Takes the next tokens and returns the beginning of the message, once it is known.
+    /// Handles the next tokens and returns the result of the measurement, once it is known.
     pub(super) fn push(&mut self, tokens: &[TokenChoice], openers: &Openers) -> Option<MessageStart> {
         self.has_begun |= !tokens.is_empty();
         tokens.iter().find_map(|token| self.token(token, openers))
@@ -142,7 +142,7 @@ impl Probability {
         }
     }
 
-    /// Begins the answer with this text of it.
+    /// Begins the answer, of which this text has arrived, and resets the probabilities.
     fn answers(&mut self, text: &str) {
         self.place = MessagePosition::Answer(text.to_owned());
         (self.reached, self.call, self.is_unknown) = (1.0, 0.0, false);
@@ -161,7 +161,7 @@ mod tests {
         Openers::new(dialect, &Catalog::from_tools(tools), &[])
     }
 
-    /// A token with others beside it; probabilities in percent.
+    /// Returns a token with its alternatives; probabilities are in percent.
     fn token(text: &str, percent: f64, others: &[(&str, f64)]) -> TokenChoice {
         let ln = |percent: f64| (percent / 100.0).ln();
         let token = TokenChoice::new(text, ln(percent)).or(text, ln(percent));

@@ -10,7 +10,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-/// Shorter words make no phrase.
+/// Minimum length of a word in a phrase, that is a pair of neighbouring words.
 const LEAST_PHRASED: usize = 3;
 
 /// Returns the pairs of neighbouring significant words of a text, `snake_case` and `camelCase` included; no sign is

@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 
 use super::words::words;
 
-/// One region with its zones per line: `zone.tab` of the tz database 2024a (public domain).
+/// Time zones, one region with its zones per line: `zone.tab` of the tz database 2024a (public domain).
 const ZONES: &str = include_str!("zones.txt");
 
-/// Returns the distinct zones of the cities that a text names, in the order of the text.
+/// Returns the distinct time zones of the cities that a text names, in the order of the text.
 pub(in crate::turn) fn named_in(text: &str) -> Vec<String> {
     let said: Vec<String> = words(text).collect();
     let mut found: Vec<(usize, &str)> = Vec::new();
@@ -21,7 +21,7 @@ pub(in crate::turn) fn named_in(text: &str) -> Vec<String> {
     found.into_iter().map(|(_, zone)| zone.to_owned()).collect()
 }
 
-/// Returns the zones with the words of their cities, in lower case.
+/// Returns the time zones with the words of their cities, in lower case.
 fn zones() -> &'static [(String, Vec<String>)] {
     static ALL: OnceLock<Vec<(String, Vec<String>)>> = OnceLock::new();
     ALL.get_or_init(|| {

@@ -13,7 +13,7 @@ use crate::tools::{LIKELIEST, Parameter, Tool, looks_up, may_change, name_words,
 use crate::turn::decide::{self, zones_named_in};
 use crate::turn::shared::Shared;
 
-/// Letters that two spellings of a name share at their start.
+/// Number of letters that two spellings of a name share at their start.
 const STEM: usize = 4;
 
 impl Shared {
@@ -30,8 +30,8 @@ impl Shared {
         is_new.then(|| corrected(call, vec![(glob.name.to_owned(), vec![wider])]))
     }
 
-    /// Returns the last search with a thing as the request spells it, if the model spelled it otherwise and found nothing:
-    /// `Lisbon` for `Lisboa`.
+    /// Returns the last search with an object as the request spells it, if the model spelled it otherwise and found
+    /// nothing: `Lisbon` for `Lisboa`.
     pub(in crate::turn) fn searched_as_said(&self) -> Option<Narrowed> {
         let made = self.made();
         let call = self.last_lookup(&made).filter(|_| self.found_nothing())?.call;
@@ -61,14 +61,15 @@ impl Shared {
         self.listed_beside(true)
     }
 
-    /// Returns an earlier lookup with an unused value that is in one list with its own value in the request: what is asked
-    /// of several things is asked of each.
+    /// Returns an earlier look-up with an unused value that is in one list with its own value in the request: what is
+    /// asked of several objects is asked of each.
     pub(in crate::turn) fn listed_lookup(&self) -> Option<Narrowed> {
         let looks = |listed: &Narrowed| self.setup.catalog.offered().any(|tool| looks_up(tool) && listed.admits(tool));
         self.listed_beside(false).filter(|listed| looks(listed) && !self.found_nothing())
     }
 
-    /// Like [`beside`](Self::beside); with `apart`, for a lookup a value may be in another part of the request.
+    /// Returns a call as [`beside`](Self::beside) does; with `apart`, the value for a look-up may be in another part of
+    /// the request.
     fn listed_beside(&self, apart: bool) -> Option<Narrowed> {
         let (mentions, used, made, said) = (self.mentions(), self.used(), self.made(), self.said_things());
         made.iter().rev().filter(|made| made.succeeded()).find_map(|made| {
@@ -139,7 +140,7 @@ impl Shared {
         lookups
     }
 
-    /// The call of a lookup with the one path that results name and that nobody said or used: the file that a file names.
+    /// Returns the look-up of the only path that results name and that nobody said or used: the file that a file names.
     pub(in crate::turn) fn onward(&self, call: &Call) -> Option<Narrowed> {
         let (made, arguments) = (self.made(), call.arguments.as_object().filter(|_| self.looks_up(call))?);
         let path = self.said_things().only_new_path(made.iter().map(|made| &made.call.arguments))?;
@@ -184,7 +185,7 @@ impl Shared {
         self.reading(&unused.find(|path| !own.iter().any(|text| text.contains(&**path)))?)
     }
 
-    /// Returns the call that reads this file.
+    /// Returns the call of a tool that reads the file at this path; `None` if there is no such tool.
     fn reading(&self, path: &str) -> Option<Narrowed> {
         let reads = |tool: &&Tool| name_words(&tool.name).iter().any(|word| word.eq_ignore_ascii_case("read"));
         self.setup.catalog.offered().filter(reads).find_map(|tool| {
@@ -193,7 +194,7 @@ impl Shared {
         })
     }
 
-    /// Returns a lookup of a thing that the request names and no call has used, if the request tells its kind.
+    /// Returns a look-up of an object that the request names and no call has used, if the request says its kind.
     pub(in crate::turn) fn unused_by_kind(&self) -> Option<Narrowed> {
         let said = self.said_things();
         self.unused().into_iter().find_map(|thing| {
@@ -206,8 +207,8 @@ impl Shared {
         })
     }
 
-    /// Returns tools other than those that were called, if the request names a thing that no call has used and asks for
-    /// an action.
+    /// Returns tools other than those that were called, if the request names an object that no call has used and asks
+    /// for an action.
     pub(in crate::turn) fn others(&self) -> Option<Narrowed> {
         let made = self.made();
         // After a failure that no later call has made good the next call would be a guess.
@@ -295,7 +296,7 @@ impl Shared {
             .find_map(|text| self.takes(call, said.kind_named(text)?.to_owned(), text.into()))
     }
 
-    /// Returns a lookup that was not made yet, of the one thing in results that the request asks to be told of.
+    /// Returns a look-up that was not made yet, of the only object in results that the request asks about.
     pub(in crate::turn) fn leading(&self) -> Option<Narrowed> {
         let question = self.request().filter(|_| self.asks_to_be_told())?;
         let (made, said) = (self.made(), self.said_things());
@@ -321,8 +322,8 @@ impl Shared {
         likeliest.into_iter().chain(self.setup.catalog.offered())
     }
 
-    /// Returns a lookup that was not made yet, of a thing whose identifier or file the request names, if the last lookup
-    /// found nothing.
+    /// Returns a look-up that was not made yet, of an object whose identifier or file the request names, if the last
+    /// look-up found nothing.
     pub(in crate::turn) fn looked_up_by_name(&self) -> Option<Narrowed> {
         let made = self.made();
         self.last_lookup(&made).filter(|_| self.found_nothing())?;
@@ -372,8 +373,8 @@ impl Shared {
         Some(corrected(call, vec![(member, vec![number])]))
     }
 
-    /// Returns the one parameter that a tool requires besides those whose values earlier calls had: after `list_pods` of
-    /// a namespace `get_pod_logs` lacks only the pod.
+    /// Returns the only parameter that a tool requires besides those whose values earlier calls had: after `list_pods`
+    /// of a namespace `get_pod_logs` lacks only the pod. `None` if it lacks none or several.
     fn lacks<'t>(&self, tool: &'t Tool) -> Option<Lacking<'t>> {
         if let Some(member) = only_member(tool) {
             return Some(Lacking { tool, member, had: Vec::new() });
@@ -393,34 +394,34 @@ impl Shared {
     }
 }
 
-/// A tool for a call of which one value is missing.
+/// Tool for a call, in which the value of only one required parameter is missing.
 struct Lacking<'t> {
     tool: &'t Tool,
-    /// The parameter without a value.
+    /// Required parameter whose value is missing.
     member: String,
-    /// The other required parameters, each with its one value.
+    /// Other required parameters, each with its one value.
     had: Vec<(String, Vec<Value>)>,
 }
 
 impl Lacking<'_> {
-    /// Returns the call with this value.
+    /// Returns the choice of calls with this value for the missing parameter.
     fn filled(self, value: Value) -> Narrowed {
         let missing = (self.member, vec![value]);
         of(self.tool, self.had.into_iter().chain([missing]).collect())
     }
 }
 
-/// Returns calls of the tool with these values for members of its arguments.
+/// Returns the choice of calls of this tool in which each of these parameters has one of these values.
 fn of(tool: &Tool, members: Vec<(String, Vec<Value>)>) -> Narrowed {
     Narrowed::Values { server: tool.server.clone(), tool: tool.name.clone(), members, others: Map::new() }
 }
 
-/// Returns a thing of the request as a text or, if it `is_number`, as a number; `None` if it is none.
+/// Returns an object that the request names as a string or, if it `is_number`, as a number; `None` if it is no number.
 fn value_of(thing: &str, is_number: bool) -> Option<Value> {
     if is_number { thing.parse::<u64>().ok().map(Value::from) } else { Some(thing.into()) }
 }
 
-/// Returns the parameter of a tool that requires only one.
+/// Returns the required parameter of a tool that has only one; `None` for any other tool.
 fn only_member(tool: &Tool) -> Option<String> {
     let mut required = required(tool).into_iter();
     required.next().filter(|_| required.next().is_none())

@@ -12,7 +12,7 @@ use crate::turn::Setup;
 use crate::turn::{ModelNote, TurnConfig, Wording, WordingError};
 use crate::validate::Validator;
 
-/// Words in a dialect.
+/// Wording without any texts, in a dialect.
 struct In(Dialect);
 
 impl Wording for In {

@@ -36,7 +36,7 @@ static NAMED: LazyLock<HashMap<&str, char>> = LazyLock::new(|| {
     ascii.chain(spaces).chain(invisible.map(|name| (name, '\u{200b}'))).collect()
 });
 
-/// Characters that look like those of ASCII and are not their compatibility forms.
+/// Maps characters to the ASCII characters that they look like, where their compatibility forms do not.
 static ALIKE: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
     let rows = [
         ("аеорсухіјѕһԁӏԛԝкгптАВСЕНІЈКМОРЅТХУԌԚԜ", "aeopcyxijshdlqwkrntABCEHIJKMOPSTXYGQW"), // Cyrillic
@@ -49,15 +49,15 @@ static ALIKE: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
     rows.into_iter().flat_map(|(alike, ascii)| alike.chars().zip(ascii.chars())).collect()
 });
 
-/// Returns the text as it reads: without colours of a terminal, comments, targets of links, entities, escapes such as `\u0064`, emphasis and
-/// invisible characters, in the compatibility form of Unicode (UAX #15, NFKC) without marks on Latin letters, and with
-/// the letters of ASCII for those that look like them.
+/// Returns the text as it is displayed: without colours of a terminal, comments, targets of links, emphasis and
+/// invisible characters, with entities and escapes such as `\u0064` decoded, in the compatibility form of Unicode
+/// (UAX #15, NFKC) without marks on Latin letters, and with the ASCII letters for those that look like them.
 pub(super) fn plain(text: &str) -> String {
     read(text, false)
 }
 
 /// Returns the text as [`plain`] does, but with all that a page does not show: comments, tags, targets of links, and
-/// what the tags block and the variation selectors of Unicode encode. Returns `None` if it has none of them.
+/// the text that the tags block and the variation selectors of Unicode encode; `None` if it has none of them.
 pub(super) fn with_hidden(text: &str) -> Option<String> {
     let has_hidden = text.contains(|c| matches!(c, '<' | '&' | '\\' | ']') || of_hidden(c).is_some());
     has_hidden.then(|| read(text, true))
@@ -81,7 +81,7 @@ pub(super) fn letters(plain: &str, is_numbered: bool) -> String {
     letters
 }
 
-/// Returns the text without white space.
+/// Returns the text without any white space.
 pub(super) fn squeezed(plain: &str) -> String {
     plain.split_whitespace().collect()
 }
@@ -143,7 +143,7 @@ fn decoded_once(text: &str, shows_hidden: bool) -> String {
     decoded
 }
 
-/// Returns the text with one character for all that look the same.
+/// Returns the text in the compatibility form of Unicode without marks, with one character for all that look the same.
 fn unified(text: &str, shows_hidden: bool) -> String {
     let is_mark = |c: char| {
         matches!(c, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'
@@ -164,7 +164,7 @@ fn alike(c: char) -> char {
     }
 }
 
-/// Returns the character of ASCII that a character of the tags block or a variation selector encodes.
+/// Returns the ASCII character that a character of the tags block or a variation selector encodes; `None` for others.
 fn of_hidden(c: char) -> Option<char> {
     // Tags begin at U+E0000; the second block of variation selectors begins at U+E0100 and stands for 16 and
     // above.
@@ -192,8 +192,8 @@ fn without_emphasis(text: &str) -> String {
     plain
 }
 
-/// Returns the text after a comment, the target of a link, or the tag of an element that only affects the appearance.
-/// If hidden text is shown, only the delimiters of a comment are left out.
+/// Returns the text after a comment, the target of a link, or the tag of an element that only affects the appearance;
+/// `None` if the text does not begin with one. If hidden text is shown, only the delimiters of a comment are skipped.
 fn markup(text: &str, last_end: usize, shows_hidden: bool) -> Option<&str> {
     if shows_hidden {
         return text.strip_prefix("<!--").or_else(|| text.strip_prefix("-->"));
@@ -216,7 +216,8 @@ fn markup(text: &str, last_end: usize, shows_hidden: bool) -> Option<&str> {
     tag[end..].strip_prefix('>')
 }
 
-/// Returns the character of an entity, and the text after it. The semicolon after a number may be missing.
+/// Returns the character of an HTML entity at the start of a text, and the text after it. The semicolon after a number
+/// may be missing.
 fn entity(text: &str) -> Option<(char, &str)> {
     let inner = text.strip_prefix('&')?;
     if let Some(number) = inner.strip_prefix('#') {
@@ -249,7 +250,8 @@ fn escape(text: &str) -> Option<(char, &str)> {
     is_whole.then(|| numbered(digits, radix, length)).flatten()
 }
 
-/// Returns the character whose number a text begins with, in at most so many digits, and the text after them.
+/// Returns the character whose code point a text begins with, in at most this number of digits, and the text after
+/// them.
 fn numbered(text: &str, radix: u32, digits: usize) -> Option<(char, &str)> {
     let end = text.chars().take(digits).take_while(|c| c.is_digit(radix)).count();
     let number = u32::from_str_radix(&text[..end], radix).ok()?;

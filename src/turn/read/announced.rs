@@ -13,10 +13,10 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Bytes at the end of a message in which an announcement is searched for.
+/// Number of bytes at the end of a message in which an announcement is searched for.
 const TAIL: usize = 1_200;
 
-/// Bytes of a message that only reports an action; a longer one is an answer about more.
+/// Maximum number of bytes of a message that only reports an action; a longer one is an answer about more.
 const REPORT: usize = 400;
 
 /// An action that a message without a call mentions.
@@ -28,7 +28,7 @@ pub(in crate::turn) enum Announced {
     Done,
 }
 
-/// Returns the action that a message with this text mentions.
+/// Returns the kind of action that the text of a message announces or reports; `None` if it mentions none.
 pub(super) fn announced(text: &str) -> Option<Announced> {
     let text = text.trim();
     // The lists have lower case and straight apostrophes; models also write `I’ll`.
@@ -62,7 +62,7 @@ fn beside_fence(text: &str) -> Option<(&str, bool)> {
 struct Line<'t> {
     text: &'t str,
     is_blank: bool,
-    /// It is an item of a list, a heading, or bold.
+    /// `true` if the line is an item of a list, a heading, or bold.
     is_marked: bool,
     is_quote: bool,
 }
@@ -340,7 +340,7 @@ fn words_of(text: &str) -> Vec<&str> {
     text.split(|c| !is_in_word(c)).filter(|word| !word.is_empty()).collect()
 }
 
-/// Returns a list of the table.
+/// Returns the phrases of this list in `announced.txt`.
 fn list(name: &str) -> &'static [&'static str] {
     static LISTS: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
         let sections = include_str!("announced.txt").split("\n[").skip(1);

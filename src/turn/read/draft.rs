@@ -31,7 +31,8 @@ use crate::turn::native::NativeRead;
 use crate::turn::origin::Origins;
 use crate::validate::Validator;
 
-/// Bytes after several calls that are read before the stream is cancelled: they may close the first call a second time,
+/// Number of bytes after several calls that are read before the stream is cancelled: they may close the first call a
+/// second time, and then none of them is valid.
 /// and then none of them is valid.
 pub(in crate::turn) const READ_ON: usize = 1024;
 
@@ -41,7 +42,7 @@ pub(super) struct Draft {
     body: Body,
     /// Native calls, which follow all text.
     pub(super) natives: Vec<NativeRead>,
-    /// Bytes that arrived, even if they are still undecided.
+    /// Number of bytes that arrived, even if they are still undecided.
     pub(super) length: usize,
     restored: TextRestorers,
 }
@@ -91,15 +92,15 @@ impl TextRestorers {
 #[derive(Default)]
 struct Body {
     collector: Collector,
-    /// The message without its content.
+    /// Properties of the message that are known so far, without its pieces and entries.
     message: EndedMessage,
     /// Set at the first text after a call: the numbers of pieces and calls before it.
     cut: Option<(usize, u32)>,
-    /// Bytes of text after the cut.
+    /// Number of bytes of text after the cut.
     after_cut: usize,
-    /// The cut is final: no think tag can turn the text before it into reasoning.
+    /// `true` if the cut is final: no think tag can turn the text before it into reasoning.
     over: bool,
-    /// A valid call has ended.
+    /// `true` if a valid call has ended.
     called: bool,
     /// Events after the cut, in case it is undone.
     hidden: Vec<AgentEvent>,
@@ -111,14 +112,14 @@ struct Body {
     restored: Vec<u32>,
     /// Index of the call that needs approval, which is reported after it.
     promotes: Option<u32>,
-    /// Repetitions in the message's text; `repeats_in_call`: in the arguments of the open call.
+    /// Repetitions in the message's text; `repeats_in_call` has those in the arguments of the current call.
     repeats: Repeats,
     repeats_in_call: Repeats,
     /// The passage whose repetition stopped the message.
     repeated: Option<Repeated>,
     /// Number of calls before the cut that are not rejected.
     good_before_cut: usize,
-    /// Text in the field of refusals.
+    /// Text in the endpoint's field for refusals.
     refusal: String,
     /// Text after a malformed call that may belong to it and is held back.
     tail: Option<String>,
@@ -140,7 +141,7 @@ pub(super) struct ReadContext<'a> {
     pub(super) unattended: bool,
     /// Decides which calls are shown and not run.
     pub(super) displays: Displays<'a>,
-    /// The calls in untrusted texts.
+    /// The untrusted texts of the conversation, and the calls in them.
     pub(super) origins: &'a Origins,
 }
 
@@ -166,7 +167,7 @@ impl Draft {
         self.body = Body::new(model);
     }
 
-    /// Takes the next delta. Returns `true` if the stream must be cancelled.
+    /// Handles the next delta of the message. Returns `true` if the stream must be cancelled.
     pub(super) fn push(&mut self, delta: &Delta, reader: &ReadContext<'_>, emit: &mut dyn FnMut(AgentEvent)) -> bool {
         self.length += delta.text.len();
         let (body, restored) = (&mut self.body, &mut self.restored);
@@ -180,7 +181,7 @@ impl Draft {
         self.body.over
     }
 
-    /// Ends the message here, whatever it contains.
+    /// Marks the message as too long, so that it ends here whatever it contains.
     pub(super) fn cut_short(&mut self) {
         self.body.message.too_long = true;
     }
@@ -472,7 +473,7 @@ impl Body {
         self.message.ids.of(index, wanted, reader.displays.conversation)
     }
 
-    /// Converts a parser's event for the caller.
+    /// Converts an event of the parser into one for the caller; `None` if the caller gets no event.
     fn as_shown(&mut self, event: &Event<'_>, reader: &ReadContext<'_>) -> Option<AgentEvent> {
         Some(match event {
             Event::Text { text, .. } => AgentEvent::Text { text: (*text).to_owned() },
@@ -584,8 +585,8 @@ impl Body {
         }
     }
 
-    /// Takes a native call, after everything else. If the text contains the same call, it is only one: some endpoints
-    /// leave the text from which they read it.
+    /// Adds a native call, after everything else in the message. If the text contains the same call, it is only one:
+    /// some endpoints leave the text from which they read it.
     fn take_native(&mut self, call: NativeRead, reader: &ReadContext<'_>, emit: &mut dyn FnMut(AgentEvent)) {
         let NativeRead { native, mut result, raw } = call;
         let index = self.next;
@@ -620,7 +621,8 @@ impl Body {
         self.take(Event::CallEnd { index, result: Box::new(result), raw: &raw, restated, span: 0..0 }, reader, emit);
     }
 
-    /// Returns `true` if the text contains the call, too; each of its calls matches only one.
+    /// Returns `true` if the message's text contains the same call as this native one; each call in the text counts
+    /// once.
     fn take_written(&mut self, call: &Call) -> bool {
         let same =
             |(s, t, a): &(Option<String>, String, Value)| (s, t, a) == (&call.server, &call.tool, &call.arguments);

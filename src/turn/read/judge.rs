@@ -13,24 +13,24 @@ use crate::turn::rejected::Reaction;
 use crate::turn::shared::Shared;
 use crate::turn::stop::StopReason;
 
-/// The consequence of a message.
+/// Consequence of a message that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::turn) enum Next {
-    /// Its calls are executed.
+    /// The message's calls are executed.
     Run,
-    /// The model is told about its rejected calls.
+    /// The model is told about the message's rejected calls.
     Correct,
     /// The message has no content; the model is told so.
     Empty,
-    /// It begins with a result that no tool gave; the model is told so.
+    /// The message begins with a result that no tool gave; the model is told so.
     Forged,
-    /// It mentions an action that no call did; the model is told so.
+    /// The message mentions an action that no call did; the model is told so.
     Announced,
     /// The required call is missing; the model is told so.
     CallMissing,
-    /// Its answer does not match the schema, for this reason; the model is told so.
+    /// The answer does not match the schema, for this reason; the model is told so.
     OutputMismatch(String),
-    /// The turn ends.
+    /// The turn ends for this reason.
     Finish(StopReason),
 }
 
@@ -40,13 +40,13 @@ pub(in crate::turn) struct Judge<'a> {
     pub(in crate::turn) message: &'a EndedMessage,
     /// The finish reason of the message.
     pub(in crate::turn) finish: &'a FinishReason,
-    /// `true` if it has no text for the user.
+    /// `true` if the message has no text for the user.
     pub(in crate::turn) blank: bool,
     /// `true` if a call that is corrected only once was corrected in this turn.
     pub(in crate::turn) told_once: bool,
-    /// `Some` if it begins with a result that no tool gave; `true` if the model was told so before.
+    /// `Some` if the message begins with a result that no tool gave; `true` if the model was told so before.
     pub(in crate::turn) forged: Option<bool>,
-    /// The action that it mentions and does not do, unless the model was told so before.
+    /// Kind of action that the message mentions and does not do, unless the model was told so before.
     pub(in crate::turn) announced: Option<Announced>,
 }
 
@@ -58,7 +58,7 @@ impl Judge<'_> {
         entry.result.is_ok() && !is_dropped && !self.message.shown.contains(&entry.index)
     }
 
-    /// Returns `true` if the model must be told about this entry, provided that a round is left.
+    /// Returns `true` if the model must be told about this rejected call, provided that a round is left.
     pub(in crate::turn) fn corrects(&self, entry: &Entry) -> bool {
         let Err(rejected) = &entry.result else { return false };
         let reaction = self.shared.displays().reaction(rejected);
@@ -73,7 +73,7 @@ impl Judge<'_> {
             && (reaction != Reaction::CorrectOnce || (once && !self.told_once))
     }
 
-    /// Returns the next step after the message.
+    /// Returns the consequence of the message.
     pub(in crate::turn) fn next(&self) -> Next {
         let entries = &self.message.entries;
         // The endpoint itself ended the answer, so asking again or running the calls that it let through would

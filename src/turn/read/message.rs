@@ -8,28 +8,28 @@ use crate::dialect::RESULT_TAGS;
 use crate::event::{Call, Entry, MarkerKind, Piece, Provenance, Region, Rejected, RejectedKind};
 use crate::message::{FinishReason, NativeCall};
 
-/// A message that has ended.
+/// Message of the model that has ended, with its calls.
 #[derive(Default)]
 pub(in crate::turn) struct EndedMessage {
-    /// Its content, in stream order.
+    /// Text, markers and calls of the message, in stream order.
     pub(super) pieces: Vec<Piece>,
-    /// Native calls among the entries, by index.
+    /// Native calls among the entries, by the entry's index.
     pub(super) natives: HashMap<u32, NativeCall>,
     /// Ids of the calls that were reported as calls.
     pub(super) ids: Ids,
-    /// Its calls and rejected calls.
+    /// Calls and rejected calls of the message.
     pub(in crate::turn) entries: Vec<Entry>,
     /// Indices of the calls that were shown to the user.
     pub(super) shown: Vec<u32>,
-    /// It was taken for reasoning, and no think tag came.
+    /// `true` if the message was taken for reasoning and read again as an answer, since no think tag came.
     pub(super) untagged: bool,
-    /// Number of consecutive repetitions of a passage at its end, for which it was stopped.
+    /// Number of consecutive repetitions of a passage at the message's end, for which it was stopped.
     pub(super) repeats: Option<u32>,
-    /// The message was stopped because it made an equal call too often.
+    /// `true` if the message was stopped because it made an equal call too often.
     pub(super) equal_calls: bool,
-    /// Text in the field of refusals.
+    /// Text in the endpoint's field for refusals, if there is any.
     pub(super) refusal: Option<String>,
-    /// The message was stopped because it was too long.
+    /// `true` if the message was stopped because it was too long.
     pub(super) too_long: bool,
 }
 
@@ -58,7 +58,7 @@ impl EndedMessage {
         }
     }
 
-    /// Returns `true` if its text for the user begins with a result, which only the program may write.
+    /// Returns `true` if the message's text for the user begins with a result, which only the program may write.
     pub(super) fn begins_with_a_result(&self) -> bool {
         let said = self.pieces.iter().find_map(|piece| match piece {
             Piece::Text { region: Region::Content, text, .. } => {
@@ -144,7 +144,7 @@ impl EndedMessage {
         }
     }
 
-    /// Returns its calls that may run, with their indices.
+    /// Returns the calls of the message that may run, with their indices.
     pub(in crate::turn) fn good(&self) -> impl Iterator<Item = (u32, &Call)> {
         self.entries.iter().filter_map(|entry| Some((entry.index, entry.result.as_ref().ok()?)))
     }
@@ -172,7 +172,8 @@ impl EndedMessage {
         }
     }
 
-    /// Changes its valid calls; `write` writes the text of a changed call.
+    /// Changes the valid calls of the message by `fit`, which returns `true` for a changed call; `write` returns its
+    /// text.
     pub(in crate::turn) fn fit(&mut self, mut fit: impl FnMut(&mut Call) -> bool, write: impl Fn(&Call) -> String) {
         for entry in &mut self.entries {
             if let Ok(call) = &mut entry.result
@@ -183,12 +184,12 @@ impl EndedMessage {
         }
     }
 
-    /// Returns its calls if all of them may run; `None` if some call is rejected.
+    /// Returns the calls of the message if all of them may run; `None` if some call is rejected.
     pub(in crate::turn) fn good_calls(&self) -> Option<Vec<&Call>> {
         self.entries.iter().map(|entry| entry.result.as_ref().ok()).collect()
     }
 
-    /// Returns `true` if it has text for the user and no call, valid or rejected.
+    /// Returns `true` if the message has text for the user and no call, valid or rejected.
     pub(in crate::turn) fn is_text_alone(&self) -> bool {
         self.entries.is_empty() && !self.is_blank()
     }
@@ -207,7 +208,7 @@ impl EndedMessage {
         }
     }
 
-    /// Returns `true` if it has calls, rejected ones included, except those in the reasoning.
+    /// Returns `true` if the message has calls, rejected ones included, except those in the reasoning.
     pub(in crate::turn) fn has_calls(&self) -> bool {
         let is_thought = |entry: &Entry| entry.result.as_ref().is_err_and(|r| r.kind == RejectedKind::InReasoning);
         self.entries.iter().any(|entry| !is_thought(entry))
@@ -282,7 +283,7 @@ impl EndedMessage {
     }
 }
 
-/// The place of an entry in the history.
+/// Place of a message's call in the history.
 pub(super) enum HistoryPlace {
     /// A call with this id.
     Call(String),

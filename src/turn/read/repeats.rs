@@ -9,29 +9,29 @@ use memchr::memmem;
 use crate::event::Region;
 use crate::turn::config::{REPEATED_BYTES, REPEATED_BYTES_IN_CALL};
 
-/// Bytes of text between two checks.
+/// Number of bytes of text between two checks for a repetition.
 const STEP: usize = 64;
 
-/// Bytes of text that are kept for a check.
+/// Number of bytes of text that are kept for a check.
 const WINDOW: usize = 48 << 10;
 
-/// Bytes at the end of the text that are searched for before it.
+/// Number of bytes at the end of the text that are searched for before it.
 const TAIL: usize = 24;
 
-/// Number of earlier positions that are tried: a passage may contain its own end.
+/// Number of earlier positions of these bytes that are tried: a passage may contain its own end.
 const PLACES: usize = 16;
 
 /// Limit on the length of a passage, in bytes.
 const LONGEST: usize = 4_000;
 
-/// The text of a message since its last call, in one region; or the arguments of a call.
+/// Detector of repetitions in the text of a message since its last call, in one region; or in the arguments of a call.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
     in_call: bool,
     region: Option<Region>,
-    /// The last bytes.
+    /// Last bytes of the text.
     window: Vec<u8>,
-    /// Total bytes of the region, up to the window's end.
+    /// Number of bytes of the region, up to the window's end.
     total: usize,
 }
 
@@ -39,9 +39,9 @@ pub(super) struct Repeats {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Repeated {
     pub(super) region: Region,
-    /// Bytes of the text up to the end of the passage's first occurrence.
+    /// Number of bytes of the text up to the end of the passage's first occurrence.
     pub(super) keep: usize,
-    /// Number of consecutive occurrences.
+    /// Number of consecutive occurrences of the passage.
     pub(super) times: u32,
 }
 
@@ -51,7 +51,7 @@ impl Repeats {
         Repeats { in_call: true, ..Repeats::default() }
     }
 
-    /// Takes more text. Returns the passage that now occurs at least `most` times in a row; 0 means no limit.
+    /// Appends text of a region. Returns the passage that now occurs at least `most` times in a row; 0 means no limit.
     pub(super) fn push(&mut self, region: Region, text: &str, most: u32) -> Option<Repeated> {
         if most == 0 {
             return None;
@@ -81,7 +81,7 @@ impl Repeats {
     }
 }
 
-/// Returns the length of the repetitions at the end of the text, and of the passage.
+/// Returns the length of the repetitions at the end of the text, and the length of the repeated passage.
 fn repeated(text: &[u8], most: usize, in_call: bool) -> Option<(usize, usize)> {
     let tail = text.get(text.len().checked_sub(TAIL)?..)?;
     // The tail itself is not found, but a position that overlaps it is.

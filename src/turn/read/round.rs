@@ -31,15 +31,15 @@ const MAX_MESSAGE: usize = MAX_CALL_BYTES + (1 << 20);
 /// The state of reading the model's messages.
 pub(in crate::turn) struct Read {
     draft: Draft,
-    /// A quoted or invented call was corrected in this turn.
+    /// `true` if a quoted or invented call was corrected in this turn.
     told_once: bool,
-    /// The model was told in this turn that it wrote a result itself.
+    /// `true` if the model was told in this turn that it wrote a result itself.
     forged_told: bool,
-    /// The model was told in this turn that it made no call for an action that it mentioned.
+    /// `true` if the model was told in this turn that it made no call for an action that it mentioned.
     act_told: bool,
     /// The text of the last message for the user.
     answer: String,
-    /// The answer that is kept if the next message only corrects a display-only call.
+    /// Answer that stays if the next message only corrects a call of a display-only tool.
     standing: String,
     /// The answer's value, if it had to match a schema and does.
     found: Option<Output>,
@@ -73,27 +73,27 @@ impl Read {
         self.draft.begin(model, parser);
     }
 
-    /// Records that the round's request is sent.
+    /// Records that the round's request is sent, and discards the previous answer.
     pub(in crate::turn) fn sent(&mut self) {
         self.answer.clear();
     }
 
-    /// Takes the next delta. Returns `true` if the stream must be cancelled.
+    /// Handles the next delta of the message. Returns `true` if the stream must be cancelled.
     pub(in crate::turn) fn delta(&mut self, delta: &Delta, model: &RoundModel, shared: &mut Shared) -> bool {
         with_reader(model, shared.is_correcting(), shared, |reader, emit| self.draft.push(delta, reader, emit))
     }
 
-    /// Returns `true` if the message would exceed the limit with this delta.
+    /// Returns `true` if the message would exceed [`MAX_MESSAGE`] bytes with this delta.
     pub(in crate::turn) fn would_be_too_long(&self, delta: &Delta) -> bool {
         self.draft.length.saturating_add(delta.text.len()) > MAX_MESSAGE
     }
 
-    /// Ends the message here, whatever it contains.
+    /// Ends the streaming message here because it is too long.
     pub(in crate::turn) fn cut_short(&mut self) {
         self.draft.cut_short();
     }
 
-    /// Takes a call from the endpoint's own field.
+    /// Adds a native call to the streaming message.
     pub(in crate::turn) fn call(&mut self, call: NativeCall, shared: &Shared) {
         self.draft.natives.push(shared.setup.natives.read(call));
     }
@@ -103,7 +103,7 @@ impl Read {
         self.draft.length > 0 || !self.draft.natives.is_empty()
     }
 
-    /// Ends the message.
+    /// Ends the streaming message and returns it.
     pub(in crate::turn) fn end(
         &mut self,
         reason: &FinishReason,
@@ -126,7 +126,7 @@ impl Read {
     /// Judges a message that has ended and adds it to the history.
     ///
     /// # Errors
-    /// The history refuses it.
+    /// The history rejects the message.
     pub(in crate::turn) fn judge_and_keep(
         &mut self,
         mut message: EndedMessage,
@@ -183,7 +183,7 @@ impl Read {
     /// Adds a message that was cut off to the history: its text is kept, and none of its calls runs.
     ///
     /// # Errors
-    /// The history refuses it.
+    /// The history rejects the message.
     pub(in crate::turn) fn keep_broken_off(
         &mut self,
         message: EndedMessage,
@@ -195,7 +195,8 @@ impl Read {
         self.keep(message, &[], true, shared)
     }
 
-    /// Reads an answer that must match a schema before it ends the turn.
+    /// Checks an answer that must match a schema before it ends the turn; returns `next`, or the consequence of a
+    /// mismatch.
     pub(in crate::turn) fn check_output(&mut self, next: Next, finish: &FinishReason, shared: &mut Shared) -> Next {
         let Some(schema) = &shared.output else { return next };
         let Next::Finish(
@@ -234,7 +235,7 @@ impl Read {
         })
     }
 
-    /// Ends the turn: returns the text of the last message, and its value.
+    /// Ends the turn: returns the text of the last message for the user, and its checked value, if any.
     pub(in crate::turn) fn take_answer(&mut self) -> (String, Option<Output>) {
         (std::mem::take(&mut self.answer), self.found.take())
     }

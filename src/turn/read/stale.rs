@@ -42,8 +42,8 @@ const ERRORS: &[&str] = &["error", "no such file", "not found", "not exist", "de
 /// Separators between the number of a line and the line.
 const SEPARATORS: &[&str] = &["→", "\t", " | ", "| ", "|", ": ", ":"];
 
-/// Limit on the lines of a file that are shown; and limits on the lines of it and the words of each line that are
-/// compared.
+/// Limit on the lines of a file that a message shows; `COMPARED` limits the lines of the file, and the words of each
+/// line, that are compared.
 const NEAREST: usize = 10;
 const COMPARED: (usize, usize) = (5_000, 40);
 
@@ -53,7 +53,7 @@ const CAP: usize = 2_000;
 /// Part of the message to the model, by which an earlier rejection is recognised.
 const NOT_SHOWN: &str = "this text is not in what the conversation has shown of";
 
-/// The context that the model has been shown.
+/// State of the turn from which the texts that the model has been shown are read.
 pub(super) struct ShownContext<'a> {
     pub(super) setup: &'a Setup,
     pub(super) conversation: &'a Conversation,
@@ -97,7 +97,7 @@ fn problem(call: &Call, told: &ShownContext<'_>) -> Option<String> {
     None
 }
 
-/// Returns the first of these members that is a text.
+/// Returns the name and text of the first of these members of an object that is a string.
 fn text_of<'a>(object: &'a Map<String, Value>, names: &[&'a str]) -> Option<(&'a str, &'a str)> {
     names.iter().find_map(|name| Some((*name, object.get(*name)?.as_str()?)))
 }
@@ -213,7 +213,7 @@ impl FileContents {
     }
 }
 
-/// Returns `true` for a part of a file, and for a text that is not of a file.
+/// Returns `true` if a result is only a part of a file, or no file's text, such as an error.
 fn is_cut(text: &str) -> bool {
     let text = text.to_lowercase();
     // A file of several lines may speak of errors.
@@ -227,7 +227,7 @@ fn is_cut(text: &str) -> bool {
         || leaves_out()
 }
 
-/// Returns `true` if the call reads a whole file.
+/// Returns `true` if the call reads a whole file, by its tool's name and arguments.
 fn shows_all(call: &Call) -> bool {
     let arguments = || call.arguments.as_object().into_iter().flatten();
     let is_part = |(name, value): (&String, &Value)| {
@@ -247,7 +247,7 @@ fn shows_all(call: &Call) -> bool {
     is_read && !arguments().any(is_part)
 }
 
-/// Adds the texts of a value, except those that an edit removed.
+/// Adds the texts of a JSON value, except those that an edit removed.
 fn written(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::String(text) => texts.push(plain(text)),
@@ -266,7 +266,8 @@ fn plain(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Returns a text without line numbers, and the first number; the separator is the one that fits the most lines.
+/// Returns the first line number of a text and the text without line numbers, with the separator that fits the most
+/// lines; `None` if it has none.
 fn without_numbers(text: &str) -> Option<(usize, String)> {
     let text = plain(text);
     let all = SEPARATORS.iter().rev().map(|separator| {

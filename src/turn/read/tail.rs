@@ -5,21 +5,21 @@ use crate::conversation::{Assistant, Part};
 use crate::event::{Rejected, RejectedKind};
 use crate::turn::rejected::{Reaction, reaction};
 
-/// Longest rest of a call, in bytes; longer text is reported.
+/// Maximum length of the rest of a call, in bytes; longer text is reported.
 const MOST: usize = 1024;
 
-/// Returns `true` if the text after such a call may be its rest.
+/// Returns `true` if the text after this rejected call may be its rest, such as brackets.
 pub(super) fn leaves_a_tail(rejected: &Rejected) -> bool {
     reaction(rejected.kind) == Reaction::Correct || rejected.kind == RejectedKind::InReasoning
 }
 
-/// Returns `true` if the end of such a call is unknown, so that any text after it may belong to it: that of a file,
-/// say, that contains the call's closing delimiter.
+/// Returns `true` if the end of this rejected call is unknown, so that any text after it may belong to it: that of a
+/// file, say, that contains the call's closing delimiter.
 pub(super) fn has_no_end(rejected: &Rejected) -> bool {
     matches!(rejected.kind, RejectedKind::Malformed | RejectedKind::AfterDamage)
 }
 
-/// Returns `true` if a text has only closing delimiters. A truncated tag counts, since its rest may follow.
+/// Returns `true` if a text has only closing delimiters of calls. A truncated tag counts, since its rest may follow.
 pub(super) fn is_tail(text: &str) -> bool {
     if text.len() > MOST {
         return false;

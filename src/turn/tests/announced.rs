@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The turn's config and a tool beside `weather` that may change something, or not.
+/// Returns a turn with a tool `weather` that only reads and, with `changes`, a tool that may change something.
 fn with(changes: bool, config: TurnConfig) -> Turn {
     let mut tools = vec![Tool {
         annotations: Some(Annotations::default().with_read_only_hint(true)),
@@ -16,7 +16,7 @@ fn with(changes: bool, config: TurnConfig) -> Turn {
     turn
 }
 
-/// Says a message, and whether the model is asked again.
+/// Plays a message, and returns `true` if the model is asked again.
 fn is_corrected(turn: &mut Turn, text: &str) -> bool {
     says(turn, text);
     let end = ends(turn);

@@ -5,7 +5,7 @@ use crate::conversation::{Assistant, HistoryCall, Part};
 use crate::message::{Message, Role, TokenCounter};
 use crate::prompt::Options;
 
-/// One token for four bytes.
+/// Returns a counter of one token for four bytes.
 fn counter() -> TokenCounter {
     TokenCounter::new(|text| text.len().div_ceil(4))
 }
@@ -14,7 +14,7 @@ fn config(context: usize) -> TurnConfig {
     TurnConfig { context: Some(context), tokens: Some(counter()), max_tokens: Some(200), ..allowing() }
 }
 
-/// A turn with the prompt's own words, for what the conversation ends with.
+/// Begins a turn with the texts of the prompt templates, and returns it with its first actions.
 fn begin(config: TurnConfig, conversation: Conversation) -> (Turn, Vec<Action>) {
     let mut turn = Turn::new(spoken(config), conversation, Granted::new()).unwrap();
     let actions = actions(&mut turn);
@@ -27,7 +27,7 @@ fn spoken(config: TurnConfig) -> Arc<Setup> {
     Arc::new(Setup::new(config, plain.validator.clone(), Arc::new(wording)))
 }
 
-/// Old questions with a call each, and a new one.
+/// Returns a conversation of old questions, each with a call, and a new question.
 fn history(questions: usize, result_bytes: usize) -> Conversation {
     let mut conversation = Conversation::new();
     for n in 0..questions {
@@ -93,7 +93,8 @@ fn the_oldest_rounds_are_left_out_and_everybody_is_told() {
     assert_eq!(turn.shared.conversation, conversation, "the history itself is whole");
 }
 
-/// A turn that asks for the weather of city after city and gets `bytes` each.
+/// Plays a turn that asks for the weather of city after city, with results of `bytes`. Returns its requests and
+/// actions.
 fn tour(config: TurnConfig, cities: usize, bytes: usize) -> Vec<(crate::model::Request, Vec<Action>)> {
     let (mut turn, first) = begin(config, "How is the weather in all of them?".into());
     let mut sent = vec![(request(&first).clone(), first)];
@@ -178,7 +179,7 @@ fn what_is_left_out_is_told_again_only_when_it_is_more() {
     assert!(!told.is_empty() && told.windows(2).all(|pair| pair[0] != pair[1]), "{told:?}");
 }
 
-/// An endpoint's report of a prompt that is too long.
+/// Returns the input by which an endpoint reports that the prompt is too long.
 fn exceeded(prompt: Option<usize>, context: Option<usize>) -> Input {
     Input::ContextExceeded { prompt, context, message: "too long: try -c".into() }
 }
@@ -188,7 +189,7 @@ fn refuse(turn: &mut Turn, prompt: Option<usize>, context: Option<usize>) -> Vec
     actions(turn)
 }
 
-/// Nobody has said what the context holds.
+/// Returns a configuration without a known length of the context.
 fn unknown() -> TurnConfig {
     TurnConfig { context: None, ..config(0) }
 }
@@ -308,7 +309,7 @@ fn the_estimate_is_scaled_by_what_the_endpoint_counted() {
     assert!(twice[4] * 2 + 200 <= 3_000 + 8, "{twice:?}");
 }
 
-/// A request of more than a thousand tokens by the counter of these tests.
+/// Returns a request of more than a thousand tokens by the counter of these tests.
 fn long_question() -> String {
     "word ".repeat(1_200)
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::model::{ModelError, Request};
 use crate::turn::rejected::reaction;
 
-/// `weather` and `time` run; `chart` is shown.
+/// Returns a setup with the tools `weather`, which runs, and `chart`, which is display-only.
 fn setup(config: TurnConfig) -> Arc<Setup> {
     let city = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     let points = json!({"type": "object", "properties": {"points": {"type": "array", "items": {"type": "integer"}}},
@@ -17,7 +17,7 @@ fn setup(config: TurnConfig) -> Arc<Setup> {
     Arc::new(Setup::new(config, validator, Arc::new(Plain)))
 }
 
-/// A policy that allows nothing: showing needs no permission.
+/// Returns a configuration whose policy allows only `weather`: showing needs no permission.
 fn silent() -> TurnConfig {
     TurnConfig { policy: Policy::new(Decision::Deny).allow("weather"), ..allowing() }
 }
@@ -32,7 +32,7 @@ fn chart() -> String {
     call("chart", &json!({"points": [1, 2]}))
 }
 
-/// Ids and indices of the calls that were shown.
+/// Returns ids and indices of the calls that were shown.
 fn shown(actions: &[Action]) -> Vec<(&str, u32)> {
     actions
         .iter()
@@ -311,7 +311,7 @@ fn arguments_are_read_as_the_programs_type() {
 }
 
 proptest! {
-    /// However the text is cut, the same calls are shown under the ids that the history has.
+    /// Tests that the same calls are shown under the ids of the history, however the text is split.
     #[test]
     fn ids_of_the_events_are_those_of_the_history(parts in prop::collection::vec(0usize..5, 1..8), chunk in 1usize..40) {
         let text: String = parts

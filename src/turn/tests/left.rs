@@ -7,7 +7,7 @@ use crate::model::{Request, TokenChoice};
 mod changes;
 mod lookups;
 
-/// A job with tools of a calendar, of files and of time zones, whose model is held to calls.
+/// Test of a job with tools of a calendar, of files and of time zones, whose model is constrained to calls.
 struct Job {
     turn: Turn,
     /// The actions since the last message.
@@ -45,7 +45,7 @@ impl Job {
         Job::with(question, tools)
     }
 
-    /// A job with tools that take numbers.
+    /// Creates a job with tools that take numbers.
     fn counting(question: &str) -> Self {
         let tool = |name: &str, properties: serde_json::Value| {
             let required: Vec<_> = properties.as_object().unwrap().keys().cloned().collect();
@@ -60,7 +60,7 @@ impl Job {
         Job::with(question, tools)
     }
 
-    /// A job with tools whose identifiers are numbers, or have other names in results.
+    /// Creates a job with tools whose identifiers are numbers, or have other names in results.
     fn numbered(question: &str) -> Self {
         let (text, number) = (json!({"type": "string"}), json!({"type": "integer"}));
         let tools = [
@@ -95,7 +95,7 @@ impl Job {
         Job { turn, done: Vec::new() }
     }
 
-    /// The model writes a call; says whether it runs.
+    /// Writes a call as the model. Returns `true` if the call runs.
     fn calls(&mut self, tool: &str, arguments: serde_json::Value) -> bool {
         let call = format!("<tool_name>{tool}</tool_name>\n<arguments>\n{arguments}\n</arguments>");
         says(&mut self.turn, &format!("<use_mcp_tool>\n{call}\n</use_mcp_tool>"));
@@ -103,7 +103,7 @@ impl Job {
         !calls(&self.done).is_empty()
     }
 
-    /// The call runs, and its tool says this.
+    /// Writes a call as the model, which must run, and reports this outcome of its tool.
     fn gives(&mut self, tool: &str, arguments: serde_json::Value, outcome: Outcome) {
         assert!(self.calls(tool, arguments), "{:?}", self.done);
         let id = calls(&self.done)[0].to_owned();
@@ -123,12 +123,12 @@ impl Job {
         self.request().constraint.as_ref().unwrap().of == Constrained::Prose && !self.grammar().contains("```")
     }
 
-    /// The only call that may be made next.
+    /// Returns the only call that the last request allows.
     fn only(&self) -> String {
         self.request().constraint.as_ref().and_then(|held| held.only.clone()).unwrap()
     }
 
-    /// The grammar of the call that is asked for.
+    /// Returns the grammar that the last request's answer is constrained to.
     fn grammar(&self) -> String {
         self.request().constraint.as_ref().and_then(|held| held.grammar.clone()).unwrap()
     }
@@ -137,7 +137,7 @@ impl Job {
 const CONTACT: &str = r#"[{"contact_id": "P-08", "name": "Tom Okafor"}]"#;
 const EVENTS: &str = r#"[{"event_id": "E-31", "title": "Dentist"}, {"event_id": "E-34", "title": "Planning"}]"#;
 
-/// A job with tools of a cluster and of a shop, all of whose calls but the first name several things.
+/// Creates a job with tools of a cluster and of a shop, all of whose calls but the first name several objects.
 fn of_a_cluster(question: &str) -> Job {
     let (text, number) = (json!({"type": "string"}), json!({"type": "integer"}));
     let tool = |name: &str, description: &str, properties: serde_json::Value, required: &[&str]| {

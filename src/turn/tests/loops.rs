@@ -3,8 +3,8 @@
 use super::rounds::sent;
 use super::*;
 
-/// A turn of a model that says the same in every round, and gets the same result; the
-/// texts of its requests' last messages, the calls that ran, and how it ended.
+/// Plays a turn of a model that writes the same in every round and gets the same result. Returns the texts of its
+/// requests' last messages, the number of calls that ran, and the end.
 fn replayed(config: TurnConfig, said: &str, result: impl Fn(usize) -> String) -> (Vec<String>, usize, Finished) {
     let mut turn = Turn::new(setup(config), "Weather?".into(), Granted::new()).unwrap();
     let (mut asked, mut ran) = (Vec::new(), 0);
@@ -67,7 +67,7 @@ fn a_call_whose_result_changes_runs_on_and_the_last_round_asks_for_the_answer() 
     );
 }
 
-/// A turn over tools that read (`status`, `list`) and tools that may change something (`edit`, `test`).
+/// Returns a turn with tools that read (`status`, `list`) and tools that may change something (`edit`, `test`).
 fn working(config: TurnConfig) -> Turn {
     let reading = Annotations::default().with_read_only_hint(true);
     let reads = ["status", "list", "log"].map(|name| Tool { annotations: Some(reading.clone()), ..Tool::new(name) });
@@ -79,8 +79,8 @@ fn working(config: TurnConfig) -> Turn {
     turn
 }
 
-/// Has the model make a call, and answers it where it runs: whether it ran, was asked about (and
-/// approved), or what it was told instead; and the request that follows.
+/// Writes a call as the model, and reports its result if it runs. Returns `ran`, the reason for which it needed
+/// approval (which is given), or `told` if the call did not run; and the text of the following request.
 fn made(turn: &mut Turn, tool: &str, arguments: &Value, result: &str) -> (String, String) {
     says(turn, &call(tool, arguments));
     let mut todo = ends(turn);

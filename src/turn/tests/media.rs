@@ -19,7 +19,7 @@ fn messages(actions: &[Action]) -> Vec<Message> {
     sent.expect("a request is sent")
 }
 
-/// The messages after calls that gave these.
+/// Returns the messages of the request after calls with these outcomes.
 fn shown(config: TurnConfig, outcomes: Vec<Outcome>) -> Vec<Message> {
     let native = config.tools_mode == ToolsMode::Native;
     let mut turn = started(config);

@@ -92,8 +92,8 @@ fn a_required_call_that_was_made_is_not_due_again_in_the_resumed_turn() {
     assert_eq!(finished.reason, StopReason::Answered);
 }
 
-/// A tool list as a home has it: the request offers `home__control_light`, and the light of a
-/// server whose name has other characters by a name that ends in a hash.
+/// Returns a turn with the tools of a home: the request offers `home__control_light`, and the light of a server whose
+/// name has other characters by a name that ends in a hash.
 fn at_home(mode: ToolsMode) -> Turn {
     let schema = json!({"type": "object", "properties": {"room": {"type": "string"}, "on": {"type": "boolean"}},
                         "required": ["room", "on"]});

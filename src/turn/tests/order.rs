@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A turn over the servers `files` (whose tools may have hints) and `web`.
+/// Returns a turn with the servers `files` (whose tools may have hints) and `web`.
 fn over(hints: Option<Annotations>, config: TurnConfig) -> Turn {
     over_servers(hints, config, false)
 }
@@ -25,7 +25,7 @@ fn over_servers(hints: Option<Annotations>, config: TurnConfig, parallel: bool) 
     turn
 }
 
-/// Ends a message with these calls; gives what was begun.
+/// Ends a message with these calls, and returns the calls that begin.
 fn made(turn: &mut Turn, tools: &[&str]) -> Vec<String> {
     let text: String = tools
         .iter()

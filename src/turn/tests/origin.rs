@@ -164,7 +164,7 @@ fn a_call_without_arguments_is_known_by_its_tool() {
     }
 }
 
-/// Returns the reason why a call of `demo` needs approval beside this server.
+/// Returns the reason why a call on the server `demo` needs approval if there is also this server.
 fn beside(server: Server, tool: &str, arguments: &Value) -> Option<AskReason> {
     let servers = [file_server(), server];
     let validator = Arc::new(Validator::new(Arc::new(Catalog::new(servers))));
@@ -291,7 +291,7 @@ fn file_tools(config: TurnConfig) -> Arc<Setup> {
     Arc::new(Setup::new(config, validator, Arc::new(Plain)))
 }
 
-/// A server with a tool that reads and one that writes.
+/// Returns a server with a tool that reads and a tool that writes.
 fn file_server() -> Server {
     let property = |name: &str| json!({"type": "object", "properties": {name: {"type": "string"}, "path": {"type": "string"}}, "required": ["path"]});
     let annotations = Some(Annotations::default().with_read_only_hint(true));

@@ -47,14 +47,14 @@ fn request(actions: &[Action]) -> &[Message] {
     sent.unwrap_or_else(|| panic!("{actions:?}"))
 }
 
-/// The text in the only result's frame.
+/// Returns the text in the only result's frame of a message.
 fn framed(message: &str) -> Option<&str> {
     let after = message.split_once(" end=\"")?.1;
     let (code, after) = after.split_once("\">\n")?;
     Some(after.split_once(&format!("\n</tool_result {code}>"))?.0)
 }
 
-/// Returns a result as the model is shown it, and the arguments that it writes if it repeats that.
+/// Returns a result as the model is shown it, and the arguments of a model that repeats this text.
 fn comes_back(setup: &Arc<Setup>, text: &str) -> (String, String) {
     let mut turn = Turn::new(setup.clone(), "Copy a.".into(), Granted::new()).unwrap();
     actions(&mut turn);
@@ -104,7 +104,7 @@ fn a_result_that_is_repeated_is_the_argument() {
     assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Texts made of pieces of the table.
+/// Returns a strategy for texts made of pieces of the table `NASTY` and of delimiters.
 fn texts() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         3 => prop::sample::select(NASTY).prop_map(str::to_owned),
@@ -177,13 +177,13 @@ fn an_answer_that_repeats_a_token_is_whole() {
     assert_eq!(finished.unwrap().answer, whole);
 }
 
-/// Every control token, and no more than a name may have of them.
+/// Returns texts that together contain every control token, each with at most 40 of them.
 fn hostile() -> Vec<String> {
     let tokens: Vec<&str> = control_tokens().collect();
     tokens.chunks(40).map(|some| some.join(" x ")).collect()
 }
 
-/// A server with these words in all its texts.
+/// Returns a server with these words in all its texts.
 fn hostile_server(words: &str) -> Server {
     let schema = json!({"type": "object", "title": words, "description": words, "properties": {
         words: {"type": "string", "title": words, "description": words, "enum": [words], "default": words},

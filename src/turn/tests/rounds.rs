@@ -37,7 +37,7 @@ fn answered(turn: &mut Turn, id: &str, text: &str) -> Vec<Action> {
     actions(turn)
 }
 
-/// A wording that has no words for results.
+/// Wording that fails to write the replies to a message.
 struct Speechless;
 
 impl Wording for Speechless {

@@ -29,7 +29,7 @@ fn begun(said: User) -> Turn {
     turn
 }
 
-/// A turn in which these calls ran, each with its result.
+/// Returns a turn in which these calls ran, each with its result.
 fn after(ran: &[(&str, Value, &str)]) -> Turn {
     let mut turn = begun(User::new("Change the port."));
     for (tool, arguments, result) in ran {
@@ -40,7 +40,7 @@ fn after(ran: &[(&str, Value, &str)]) -> Turn {
     turn
 }
 
-/// The id of a call that runs, or what the model is told.
+/// Returns the id of a call that runs, or else the correction that the model is sent.
 fn runs(turn: &mut Turn, tool: &str, arguments: &Value) -> Result<String, String> {
     says(turn, &call(tool, arguments));
     let end = ends(turn);

@@ -26,7 +26,7 @@ fn finished(actions: &[Action]) -> Finished {
     (**finished).clone()
 }
 
-/// The turn that goes on with the conversation, which was stored meanwhile.
+/// Returns the turn that continues a suspended conversation, after it was stored and loaded.
 fn resumed(finished: &Finished, config: TurnConfig) -> Turn {
     let stored = serde_json::to_string(&finished.conversation).unwrap();
     let conversation: Conversation = serde_json::from_str(&stored).unwrap();

@@ -33,7 +33,7 @@ fn finished(actions: &[Action]) -> &Finished {
     finished
 }
 
-/// A conversation in which the model said this before.
+/// Returns a conversation in which the model wrote this text before, with a new question at its end.
 fn after(config: &TurnConfig, text: &str, reason: FinishReason) -> Conversation {
     let mut turn = started(config.clone());
     says(&mut turn, text);
@@ -217,7 +217,7 @@ fn a_call_of_the_endpoints_own_field_is_certain_and_a_draft_beside_it_is_none() 
     assert_eq!((message.content().trim(), message.reasoning.as_str()), ("Let me look.", paris().as_str()));
 }
 
-/// Found by a random walk of the test below: an answer line is not prose.
+/// Tests an input that a random walk of the test below found: a line with an answer is not prose.
 #[test]
 fn after_an_answer_line_a_call_is_the_one_of_auto() {
     let text = "TYPE: ANSWER\n```xml\n{\"tool_name\": \"time\", \"parameters\": {\"city\": \"Rome\"}}\n";

@@ -10,7 +10,7 @@ fn measured() -> TurnConfig {
     TurnConfig { way: Way::Measured, call_threshold: Some(-1.5), ..allowing() }
 }
 
-/// A token with others beside it; probabilities in percent.
+/// Returns a token with its alternatives; probabilities are in percent.
 fn token(text: &str, percent: f64, others: &[(&str, f64)]) -> TokenChoice {
     let ln = |percent: f64| (percent / 100.0).ln();
     let token = TokenChoice::new(text, ln(percent)).or(text, ln(percent));
@@ -22,7 +22,7 @@ fn begins(turn: &mut Turn, tokens: &[TokenChoice]) -> Vec<Action> {
     actions(turn)
 }
 
-/// The request that stands in the place of the one before.
+/// Returns the request that replaces the streaming one, if these actions send one.
 fn instead(actions: &[Action]) -> Option<&Request> {
     match actions {
         [Action::Emit(AgentEvent::Decided { call: true, .. }), Action::CancelStream, Action::Send(request)]
@@ -59,7 +59,7 @@ fn first_request(config: TurnConfig) -> (Turn, Request) {
     request_for("Weather?", config)
 }
 
-/// A request that names an id is held to calls from the start; the threshold is 4.5 lower.
+/// Returns a turn whose request is constrained to calls, since the question names an id: the threshold is 4.5 lower.
 fn held_request() -> (Turn, Request) {
     request_for(HELD, measured())
 }
@@ -152,7 +152,7 @@ fn an_endpoint_that_tells_what_the_grammar_lets_through_is_measured_without_one_
     assert!(requests(&sent)[0].alternatives && held(requests(&sent)[0]) != Some(Constrained::Calls));
 }
 
-/// A turn whose call for Paris got this result, and the request that follows.
+/// Returns a turn whose call has the result `sunny`, and the request that follows.
 fn after_result(tool: &str, arguments: &serde_json::Value) -> (Turn, Request) {
     let (mut turn, _) = first_request(measured());
     begins(&mut turn, &[token("<use", 50.0, &[("It", 50.0)])]);
@@ -334,7 +334,7 @@ fn what_messages_cost_that_were_left_is_counted() {
     assert!(usage.prompt_tokens > 100 && usage.completion_tokens >= 20, "{usage:?}");
 }
 
-/// A wording that shows an example.
+/// Wording that shows an example in the prompt.
 struct Showing;
 
 impl Wording for Showing {

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::generate::{self, Damage, Dice};
 use super::*;
 
-/// Tools of the fixtures.
+/// Returns the tools of the fixtures.
 fn fixtures() -> Vec<Tool> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/tools");
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
@@ -37,7 +37,7 @@ fn schemas_of_real_servers_compile_and_check() {
     assert!(tools.len() >= 50, "{}", tools.len());
 }
 
-/// Each schema of the tools that compiles, with some arguments that it accepts.
+/// Returns each schema of the tools that compiles, with up to `each` generated arguments that it accepts.
 fn valid_arguments(tools: &[Tool], each: usize) -> Vec<(&Value, CompiledSchema, Vec<Value>)> {
     let mut all = Vec::new();
     for (seed, schema) in tools.iter().filter_map(|tool| tool.input_schema.as_ref()).enumerate() {
@@ -65,8 +65,8 @@ fn valid_arguments_pass_as_they_are() {
     assert!(passed > tools.len(), "{passed} of {} tools", tools.len());
 }
 
-/// Damaged arguments are repaired to the original ones, or refused; they are never read as something else, and never
-/// without a recorded repair.
+/// Tests that damaged arguments are repaired to the original ones, or refused; they are never read as something else,
+/// and never without a recorded repair.
 #[test]
 fn damaged_arguments_are_mended_to_what_they_were_or_refused() {
     let tools = fixtures();
@@ -116,7 +116,7 @@ fn damaged_arguments_are_mended_to_what_they_were_or_refused() {
     }
 }
 
-/// Every parameter as text.
+/// Returns arguments with the text `1` for every parameter of a tool.
 fn guess(tool: &Tool) -> Value {
     tool.parameters().map(|p| (p.name.to_owned(), json!("1"))).collect::<serde_json::Map<_, _>>().into()
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::tools::schema::resolve;
 
-/// Pseudo-random numbers, the same in every run.
+/// Generator of pseudo-random numbers, the same in every run.
 pub(super) struct Dice(u64);
 
 impl Dice {
@@ -12,7 +12,7 @@ impl Dice {
         Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// A number below `sides`, which is at least 1.
+    /// Returns a number below `sides`, which is at least 1.
     pub(super) fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -25,7 +25,7 @@ impl Dice {
     }
 }
 
-/// A value that `schema` probably accepts.
+/// Returns a random value that `schema` probably accepts.
 pub(super) fn value(root: &Value, schema: &Value, dice: &mut Dice, depth: usize) -> Value {
     const WORDS: &[&str] = &["a", "notes.txt", "two words", "5", "true", "null", "{\"a\": 1}", "[1]", " x ", "", "名"];
     let list = |key: &str| schema.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -72,16 +72,16 @@ fn object(root: &Value, schema: &Value, dice: &mut Dice, depth: usize) -> Value 
     members.into()
 }
 
-/// A form in which a model may write a value wrongly.
+/// Way in which a model may write a value wrongly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Damage {
-    /// JSON in text.
+    /// The value is written as JSON in a string.
     Text,
-    /// In an array.
+    /// The value is written inside an array.
     Array,
-    /// An array of one without its brackets.
+    /// An array of one item is written without its brackets.
     Bare,
-    /// A key in another style.
+    /// A key is written in another style, such as `fileName`.
     Key,
 }
 
@@ -89,8 +89,8 @@ impl Damage {
     pub(super) const ALL: [Damage; 4] = [Damage::Text, Damage::Array, Damage::Bare, Damage::Key];
 }
 
-/// Does one damage at one place below `arguments`, the whole included; the
-/// place, or `None` where nothing is to be damaged in that way.
+/// Damages one value inside `arguments`, or all of them, in this way. Returns its place; `None` if no value can be
+/// damaged in this way.
 pub(super) fn damage(arguments: &mut Value, how: Damage, dice: &mut Dice) -> Option<String> {
     let mut places = Vec::new();
     collect(arguments, "", &mut places);
@@ -146,7 +146,7 @@ fn collect(value: &Value, place: &str, places: &mut Vec<String>) {
     }
 }
 
-/// `file_name` as `fileName`, and the other way round.
+/// Returns a key in another style: `fileName` for `file_name`, and the other way round.
 fn restyled(key: &str) -> String {
     let mut restyled = String::new();
     for c in key.chars() {

@@ -34,7 +34,8 @@ fn whole_arguments_in_text_in_an_array_or_absent_are_unwrapped() {
     assert!(check(&schema, thrice).is_err());
 }
 
-/// Checks the value that `found` is read as where `wanted` is required, with its repairs; `None` if it is refused.
+/// Checks that `found` is read as this value, with these repairs, where `wanted` is the schema; `None` if it is
+/// refused.
 #[track_caller]
 fn reads(wanted: Value, found: Value, expected: Option<(Value, &[&str])>) {
     let said = format!("{found} for {wanted}");

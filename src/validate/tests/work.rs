@@ -5,12 +5,12 @@ use serde_json::json;
 use super::generate::Dice;
 use super::*;
 
-/// A value inside so many objects with the member `x`.
+/// Returns a value inside this number of nested objects with the member `x`.
 fn nested(depth: usize, inner: Value) -> Value {
     (0..depth).fold(inner, |value, _| json!({"x": value}))
 }
 
-/// The checked call and the steps, which are within the limit.
+/// Returns the checked arguments or the message, and the number of steps, which is within the limit.
 #[track_caller]
 fn counted(schema: &Value, arguments: Value) -> (Result<Value, String>, usize) {
     let limit = max_steps(&arguments);
@@ -19,14 +19,14 @@ fn counted(schema: &Value, arguments: Value) -> (Result<Value, String>, usize) {
     (checked.map(|call| call.arguments).map_err(|rejected| rejected.message), steps)
 }
 
-/// Each level of it doubles the branches that a value is held against.
+/// Returns a recursive schema each level of which doubles the branches that a value is compared with.
 fn doubling(keyword: &str) -> Value {
     let level = |also: &str| json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/n"}, also: {"type": "string"}}, "required": ["x", also]});
     json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/n"}},
         "$defs": {"n": {keyword: [{"type": "integer"}, level("a"), level("b")]}}})
 }
 
-/// The same without recursion: each of `depth` parts refers to the next one twice.
+/// Returns a schema without recursion, in which each of `depth` parts refers to the next one twice.
 fn shared(depth: usize, leaf: Value) -> Value {
     let mut parts: serde_json::Map<String, Value> = (0..depth)
         .map(|n| {
@@ -40,7 +40,7 @@ fn shared(depth: usize, leaf: Value) -> Value {
 
 const TOO_MUCH: &str = "checking this against the schema takes more work than is allowed (";
 
-/// Arguments that would be too much work are accepted as they are.
+/// Checks that arguments whose check would be too much work are accepted as they are.
 #[track_caller]
 fn unchecked(schema: &Value, arguments: Value) {
     let (checked, steps) = counted(schema, arguments.clone());
@@ -59,8 +59,8 @@ fn branches_of_a_recursive_schema_that_share_a_key_are_given_up_before_they_expl
     }
 }
 
-/// A document of blocks, as editors of rich text have it: each kind may hold any, and a member with
-/// a fixed value tells which it is.
+/// Tests a document of blocks, as editors of rich text have it: each kind of block may contain any, and a member with a
+/// fixed value determines the kind.
 #[test]
 fn blocks_of_rich_text_are_checked_as_deep_as_documents_are() {
     let block = |kind: &str| {
@@ -112,7 +112,7 @@ fn coerces_somehow(schema: &Value, arguments: Value, expected: Value) {
     assert_eq!(counted(schema, arguments).0, Ok(expected));
 }
 
-/// "Not what I say of this value": what leads back to where it came from is not asked, and says nothing.
+/// Tests a schema that refers to its own negation: it cannot be evaluated, so it refuses nothing.
 #[test]
 fn a_schema_that_denies_itself_checks_nothing() {
     let part = json!({"not": {"$ref": "#/$defs/a", "type": "integer"}, "type": "integer"});
@@ -213,11 +213,11 @@ fn an_answer_s_schema_has_the_same_limit() {
     assert!(checked.is_err() && steps <= max_steps(&value), "{steps}");
 }
 
-/// The parts that schemas refer to, and how.
+/// Names of the parts that test schemas refer to, each with the reference to it.
 const PARTS: [(&str, &str); 3] = [("a", "#/$defs/a"), ("b", "#/$defs/b"), ("c d", "#/$defs/c%20d")];
 
-/// A schema with references to parts; each object counts its visits. A value
-/// itself is referred to the parts from `from` on only: a circle means nothing.
+/// Returns a random schema with references to parts, in which each object counts its visits. For the value itself only
+/// the parts from `from` on are referred to, since a circle would be meaningless.
 fn some_schema(dice: &mut Dice, depth: usize, from: usize) -> Value {
     let part = |dice: &mut Dice| some_schema(dice, depth - 1, from);
     let inner = |dice: &mut Dice| some_schema(dice, depth - 1, 0);
@@ -267,7 +267,7 @@ thread_local! {
     static VISITS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// A keyword that takes every value and counts.
+/// Keyword that accepts every value and counts its evaluations.
 struct Counted;
 
 impl<'i> jsonschema::Keyword<'i> for Counted {
@@ -282,7 +282,7 @@ impl<'i> jsonschema::Keyword<'i> for Counted {
     }
 }
 
-/// The validator does no more than was counted before.
+/// Tests that the validator evaluates no more subschemas than were counted in advance.
 #[test]
 fn the_validator_does_no_more_than_was_counted() {
     let draft = jsonschema::Draft::Draft202012;
@@ -305,7 +305,7 @@ fn the_validator_does_no_more_than_was_counted() {
     assert!(asked > 700, "{asked}");
 }
 
-/// A branch with a name of its own, which wants a member that is not there.
+/// Returns a branch that requires a member with a name of its own, which the value lacks.
 fn branch(n: usize) -> Value {
     json!({"type": "object", "properties": {"kind": {"const": format!("k{n}")}, "a": {"type": "integer"}},
         "required": ["kind", format!("r{n}")]})
@@ -315,8 +315,8 @@ fn branches(n: usize) -> Value {
     (0..n).map(branch).collect()
 }
 
-/// The questions that each branch repeats (the keys of the place, the requirements of its keywords) are answered once:
-/// the steps grow with the schema, not with its square.
+/// Tests that the questions that each branch repeats (the keys of an object, the requirements of its keywords) are
+/// answered once: the steps grow with the schema, not with its square.
 #[test]
 fn many_branches_take_steps_as_there_are_branches() {
     let given = json!({"kind": "no", "a": "5", "other": 7});
@@ -340,8 +340,8 @@ fn many_branches_take_steps_as_there_are_branches() {
     }
 }
 
-/// Validators for all subschemas are compiled only where that is little: where all refer to
-/// each other it is the square of their number.
+/// Tests that validators for all subschemas are compiled only if that is little work: if all refer to each other, it
+/// is the square of their number.
 #[test]
 fn what_is_compiled_for_the_branches_is_counted_before() {
     let expression = |n: usize| {
@@ -370,7 +370,7 @@ fn refuses_somehow(schema: &Value, arguments: Value) {
     assert!(message.starts_with("/x: fits none of"), "{message}");
 }
 
-/// So many parts that refer to the next one, each inside this keyword.
+/// Returns a schema with this number of parts that refer to the next one, each inside this keyword.
 fn chain(links: usize, link: impl Fn(Value) -> Value) -> Value {
     let mut parts: serde_json::Map<String, Value> =
         (0..links).map(|n| (format!("a{n}"), link(json!({"$ref": format!("#/$defs/a{}", n + 1)})))).collect();
@@ -378,12 +378,12 @@ fn chain(links: usize, link: impl Fn(Value) -> Value) -> Value {
     json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/a0"}}, "$defs": parts})
 }
 
-/// As much stack as a thread of a server has, and no more.
+/// Runs `job` on a thread with a stack of 2 MiB, as threads of a server have.
 fn on_a_small_stack(job: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(2 << 20).spawn(job).unwrap().join().unwrap();
 }
 
-/// The nesting of a schema or a value does not use the stack of the calling thread.
+/// Tests that the nesting of a schema or a value does not use up the stack of the calling thread.
 #[test]
 fn parts_that_stand_deep_in_each_other_end_no_process() {
     type Link = fn(Value) -> Value;

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Messages in which nothing is called, and the act that each tells of.
+/// Messages without a call, each with the kind of action that it announces or reports.
 const TEXTS: &str = include_str!("texts.jsonl");
 
 #[test]
