@@ -97,7 +97,7 @@ pub struct Catalog {
     search: OnceLock<Arc<Search>>,
 }
 
-/// The tool that a look-up found.
+/// The tool that a lookup found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Found<'a> {
@@ -109,7 +109,7 @@ pub struct Found<'a> {
     pub name_matched: bool,
 }
 
-/// Error of a look-up: a name matches no tool, or several.
+/// Error of a lookup: a name matches no tool, or several.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.message())]
 #[non_exhaustive]

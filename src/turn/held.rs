@@ -102,7 +102,7 @@ impl Turn {
         message.fit(fit, |call| self.shared.setup.natives.taught(call));
     }
 
-    /// Returns the request for a look-up in the place of changes, if the user's request is a question; with the reason.
+    /// Returns the request for a lookup in the place of changes, if the user's request is a question; with the reason.
     fn in_place_of_change(&self, message: &EndedMessage) -> Option<(Asking, &'static str)> {
         let calls = message.good_calls().filter(|calls| self.shared.is_held_by_us() && !calls.is_empty())?;
         let only_changes = self.shared.asks_a_question() && calls.iter().all(|call| self.shared.changes(call));
@@ -126,7 +126,7 @@ impl Turn {
         is_done.then(|| (self.done(&call), UNASKED))
     }
 
-    /// Returns the request that replaces a look-up with a number that nobody said, a search for an identifier that a
+    /// Returns the request that replaces a lookup with a number that nobody said, a search for an identifier that a
     /// tool takes, or a change without a number that the user's request names.
     fn in_place_of_guessed(&self, message: &EndedMessage) -> Option<Asking> {
         let calls = message.good_calls().filter(|calls| self.shared.is_held_by_us() && calls.len() == 1)?;
@@ -135,7 +135,7 @@ impl Turn {
         meant.and_then(|narrowed| self.narrowed(narrowed, calls[0]))
     }
 
-    /// Returns the request for a look-up of today's date, in the place of a call that needs it first and is postponed.
+    /// Returns the request for a lookup of today's date, in the place of a call that needs it first and is postponed.
     fn in_place_of_undated(&mut self, message: &EndedMessage) -> Option<Asking> {
         let call = message.good_calls().filter(|_| self.shared.is_held_by_us())?.first().copied()?.clone();
         let asking = self.narrowed(self.shared.today(&call)?, &call)?;
@@ -285,7 +285,7 @@ impl Turn {
         calls.iter().all(|call| self.shared.is_answered(call)).then(|| calls.last().copied())?
     }
 
-    /// Returns the request after a call that was answered before: after a failure a look-up of what it needs; otherwise
+    /// Returns the request after a call that was answered before: after a failure a lookup of what it needs; otherwise
     /// a call with a further value from the user's request, or the answer.
     fn after_answered(&mut self, call: &Call) -> Asking {
         let next = match self.shared.has_failed(call) {

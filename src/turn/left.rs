@@ -15,14 +15,14 @@ use crate::tools::{LIKELIEST, Tool, changes_nothing, looks_up, may_change};
 
 mod next;
 
-/// Number of look-ups with one tool after which a further one with values that were not mentioned is a variation: a
+/// Number of lookups with one tool after which a further one with values that were not mentioned is a variation: a
 /// small model tries one day or number after another.
 const MAX_VARIATIONS: usize = 2;
 
-/// Words in the names of parameters that set the position at which a look-up begins.
+/// Words in the names of parameters that set the position at which a lookup begins.
 const POSITIONS: &[&str] = &["after", "before", "cursor", "end", "from", "line", "offset", "page", "skip", "start"];
 
-/// Words in the names of parameters that exclude something from a look-up.
+/// Words in the names of parameters that exclude something from a lookup.
 const LEAVES_OUT: &[&str] = &["exclu", "ignore", "omit"];
 
 /// Maximum length of a text that begins with "No" and reports that nothing was found; a longer one is a result.
@@ -128,7 +128,7 @@ impl Shared {
         self.made().iter().map(text).collect()
     }
 
-    /// Returns `true` if the tool of this look-up, or one that requires the same, fits the request best. Tools that
+    /// Returns `true` if the tool of this lookup, or one that requires the same, fits the request best. Tools that
     /// change something or require an identifier that nobody said are left out.
     fn fits_best(&self, call: &Call, said: &decide::ConversationText) -> bool {
         let Some(own) = self.tool(call).map(required) else { return false };

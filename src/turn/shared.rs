@@ -52,7 +52,7 @@ pub struct TurnStart {
     /// Calls since the last message of the user in the client's history, with their outcomes, the oldest first: a loop
     /// continues from them.
     pub calls: Vec<(Call, Outcome)>,
-    /// Call that is postponed until the look-ups of the last calls have returned, at first from
+    /// Call that is postponed until the lookups of the last calls have returned, at first from
     /// [`Withheld::postponed`] of their message.
     pub postponed: Option<Call>,
 }
@@ -67,7 +67,7 @@ pub struct Withheld {
     pub denied: Vec<(String, Call, Outcome)>,
     /// Notes to the model about the message as a whole.
     pub notes: Vec<String>,
-    /// Postponed call, which the model wrote before these calls; it waits for the results of their look-ups.
+    /// Postponed call, which the model wrote before these calls; it waits for the results of their lookups.
     pub postponed: Option<Call>,
 }
 

@@ -61,14 +61,14 @@ impl Shared {
         self.listed_beside(true)
     }
 
-    /// Returns an earlier look-up with an unused value that is in one list with its own value in the request: what is
+    /// Returns an earlier lookup with an unused value that is in one list with its own value in the request: what is
     /// asked of several objects is asked of each.
     pub(in crate::turn) fn listed_lookup(&self) -> Option<Narrowed> {
         let looks = |listed: &Narrowed| self.setup.catalog.offered().any(|tool| looks_up(tool) && listed.admits(tool));
         self.listed_beside(false).filter(|listed| looks(listed) && !self.found_nothing())
     }
 
-    /// Returns a call as [`beside`](Self::beside) does; with `apart`, the value for a look-up may be in another part of
+    /// Returns a call as [`beside`](Self::beside) does; with `apart`, the value for a lookup may be in another part of
     /// the request.
     fn listed_beside(&self, apart: bool) -> Option<Narrowed> {
         let (mentions, used, made, said) = (self.mentions(), self.used(), self.made(), self.said_things());
@@ -140,7 +140,7 @@ impl Shared {
         lookups
     }
 
-    /// Returns the look-up of the only path that results name and that nobody said or used: the file that a file names.
+    /// Returns the lookup of the only path that results name and that nobody said or used: the file that a file names.
     pub(in crate::turn) fn onward(&self, call: &Call) -> Option<Narrowed> {
         let (made, arguments) = (self.made(), call.arguments.as_object().filter(|_| self.looks_up(call))?);
         let path = self.said_things().only_new_path(made.iter().map(|made| &made.call.arguments))?;
@@ -194,7 +194,7 @@ impl Shared {
         })
     }
 
-    /// Returns a look-up of an object that the request names and no call has used, if the request says its kind.
+    /// Returns a lookup of an object that the request names and no call has used, if the request says its kind.
     pub(in crate::turn) fn unused_by_kind(&self) -> Option<Narrowed> {
         let said = self.said_things();
         self.unused().into_iter().find_map(|thing| {
@@ -296,7 +296,7 @@ impl Shared {
             .find_map(|text| self.takes(call, said.kind_named(text)?.to_owned(), text.into()))
     }
 
-    /// Returns a look-up that was not made yet, of the only object in results that the request asks about.
+    /// Returns a lookup that was not made yet, of the only object in results that the request asks about.
     pub(in crate::turn) fn leading(&self) -> Option<Narrowed> {
         let question = self.request().filter(|_| self.asks_to_be_told())?;
         let (made, said) = (self.made(), self.said_things());
@@ -322,8 +322,8 @@ impl Shared {
         likeliest.into_iter().chain(self.setup.catalog.offered())
     }
 
-    /// Returns a look-up that was not made yet, of an object whose identifier or file the request names, if the last
-    /// look-up found nothing.
+    /// Returns a lookup that was not made yet, of an object whose identifier or file the request names, if the last
+    /// lookup found nothing.
     pub(in crate::turn) fn looked_up_by_name(&self) -> Option<Narrowed> {
         let made = self.made();
         self.last_lookup(&made).filter(|_| self.found_nothing())?;
