@@ -28,7 +28,7 @@ where
     }
 }
 
-/// The approver of an agent, if it has one, with the tools that it approved once for all.
+/// The approver of an agent, if it has one, with the tools whose approval also applies to later calls.
 #[derive(Default)]
 pub(super) struct ApproverState {
     approver: Option<Arc<dyn Approver>>,

@@ -66,10 +66,9 @@ impl AgentBuilder {
         }
     }
 
-    /// Sets everything that depends on the model: how its text is read, where
-    /// the system text goes, the temperature, dialect and language of the prompt.
-    /// A [`config`](Self::config) or [`prompt`](Self::prompt) that is set counts
-    /// instead: begin it with `for_profile`.
+    /// Sets all options that depend on the model: how its text is read, where the system text is, the temperature, and
+    /// dialect and language of the prompt. A [`config`](Self::config) or [`prompt`](Self::prompt) that is set replaces
+    /// these options; create it with `for_profile` to include them.
     #[must_use]
     pub fn profile(mut self, profile: &Profile) -> Self {
         self.profile = Some(profile.clone());

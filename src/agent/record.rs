@@ -22,7 +22,7 @@ struct PendingCall {
 }
 
 impl TurnRecord {
-    /// Creates a record in which nothing is written yet.
+    /// Creates a record of a turn that writes to this recorder.
     pub fn new(recorder: Recorder) -> Self {
         TurnRecord { recorder, waiting: Vec::new() }
     }
@@ -79,7 +79,7 @@ impl TurnRecord {
         (waiting.call.id, waiting.doubtful) = (Some(id.to_owned()), false);
     }
 
-    /// Writes the calls that were kept until the message is over.
+    /// Writes the calls of the current message that are not written yet.
     pub fn flush(&mut self) {
         for PendingCall { mut call, doubtful } in std::mem::take(&mut self.waiting) {
             if let Ok(draft) = &call.result

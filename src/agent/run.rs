@@ -55,8 +55,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Cancels the turn: the stream goes on to its end, and calls that ran are
-    /// answered as cancelled. Dropping the stream cancels without an ending.
+    /// Cancels the turn: its stream continues to the last event, and running calls get the status `Cancelled`. Dropping
+    /// the stream cancels the turn without further events.
     pub fn cancel(&self) {
         self.cancel.cancel();
     }

@@ -68,7 +68,7 @@ pub enum ConversationError {
         /// Ids of these calls.
         ids: Vec<String>,
     },
-    /// No call of the last message has this id.
+    /// An outcome was given for an id that no pending call has.
     #[error("no call {id:?} waits for an outcome")]
     NotPending {
         /// Id of the call that was answered.
@@ -99,7 +99,7 @@ impl Conversation {
         Conversation { entries: vec![HistoryEntry::User(said.into())] }
     }
 
-    /// Returns the entries, oldest first.
+    /// Returns the entries of the history, oldest first.
     pub fn entries(&self) -> &[HistoryEntry] {
         &self.entries
     }
@@ -213,7 +213,7 @@ impl Conversation {
         self.entries.iter().enumerate().rev().find_map(|(at, entry)| Some((at, entry.message()?)))
     }
 
-    /// Returns `true` if a call has this id.
+    /// Returns `true` if a call of the history has this id.
     pub fn has_id(&self, id: &str) -> bool {
         self.entries.iter().any(|entry| entry.holds(id))
     }

@@ -46,7 +46,7 @@ pub struct Replies<'a> {
 pub enum Shown<'a> {
     /// A message of the user.
     User(&'a User),
-    /// A message of the model, and everything that the model is told after it.
+    /// A message of the model, and the feedback that the model gets after it.
     Assistant(&'a Assistant, Replies<'a>),
 }
 

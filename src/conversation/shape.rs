@@ -29,7 +29,7 @@ pub trait Spoken: Sized {
     #[must_use]
     fn said_by(self, role: Role) -> Self;
 
-    /// Returns `next` with the content of this message before its own.
+    /// Joins the message with the next one: returns `next` with the content of this message before its own.
     #[must_use]
     fn join(self, next: Self) -> Self;
 }

@@ -39,7 +39,7 @@ impl Neutraliser {
         Neutraliser { marks: KnownMarks::new(catalog), names: KnownNames::new(catalog) }
     }
 
-    /// Returns the text with all delimiters escaped.
+    /// Returns the text with all call delimiters and control tokens escaped.
     pub fn neutralise<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match rebreak_tokens(text) {
             Cow::Borrowed(text) => self.without_markers(text),

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 use crate::dialect::{CONTROL_FAMILIES, NUMBERED_TOKENS, template_tokens};
 
-/// The word joiner, which is invisible and forbids a line break.
+/// The word joiner, an invisible character without a line break, which is inserted into tokens to escape them.
 pub const BREAK: char = '\u{2060}';
 
 /// Limit on the bytes between the bars of `<|…|>`, and on the digits of a numbered token.

@@ -271,7 +271,7 @@ impl Policy {
         self.judge(server, tool, found, arguments).decision
     }
 
-    /// Decides as [`decide`](Self::decide), and returns the deciding rule as well.
+    /// Decides about a call as [`decide`](Self::decide) does, and returns the deciding rule as well.
     pub fn judge(
         &self,
         server: Option<&str>,

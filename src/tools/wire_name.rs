@@ -6,10 +6,10 @@ use std::collections::HashSet;
 
 use super::Tool;
 
-/// Longest name that is generated here. OpenAI accepts 64 characters, Gemini accepted 63.
+/// Maximum length of a tool's name that is generated for requests. OpenAI accepts 64 characters, Gemini accepted 63.
 pub const MAX_NAME: usize = 63;
 
-/// Longest name that a program may give a tool of its own: the limit of OpenAI.
+/// Maximum length of the name of a program's own tool in requests: the limit of OpenAI.
 const MAX_OWN_NAME: usize = 64;
 
 /// Separator between server and tool in a tool's name in requests.

@@ -71,7 +71,7 @@ pub struct ClientText {
     in_round: bool,
     /// All text that was shown, in this round and earlier ones.
     shown: String,
-    /// Bytes of text that were shown in this round.
+    /// Number of bytes of text that were shown in this round.
     sent: usize,
     /// The round's reasoning without calls, in case it is the answer; `reasoned` is the number of its bytes that were
     /// shown.
@@ -84,7 +84,7 @@ pub struct ClientText {
 }
 
 impl ClientText {
-    /// Creates the text of a turn; with `has_output` the answer must match a schema.
+    /// Creates the selection of a turn's text for its client; with `has_output` the answer must match a schema.
     pub fn new(has_output: bool) -> Self {
         ClientText { has_output, ..ClientText::default() }
     }

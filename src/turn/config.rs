@@ -57,7 +57,7 @@ pub enum AfterCall {
 pub struct TurnConfig {
     /// Dialects that are parsed; default all.
     pub dialects: DialectSet,
-    /// The rule for the start of reasoning.
+    /// Rule that finds the start of reasoning in the model's text.
     pub reasoning: ReasoningMode,
     /// Treatment of calls that the model writes inside its reasoning.
     pub reasoning_calls: ReasoningCalls,
@@ -70,7 +70,7 @@ pub struct TurnConfig {
     pub stop: Vec<String>,
     /// `Some(true)` if the model is known to reason; `None` if nothing is known.
     pub reasons: Option<bool>,
-    /// Limits on one message.
+    /// Limits of the parser on one message of the model.
     pub limits: Limits,
     /// Role and position of the message with the system text.
     pub placement: SystemPlacement,
@@ -248,14 +248,14 @@ pub struct RoundModel {
 }
 
 impl RoundModel {
-    /// Creates the model of this name, with the profile for its name.
+    /// Creates the model of a round with this name and the profile for the name.
     pub fn named(name: impl Into<String>) -> Self {
         let name = name.into();
         let profile = Profile::for_model(&name);
         RoundModel::with_profile(name, profile)
     }
 
-    /// Creates the model of this name, with this profile.
+    /// Creates the model of a round with this name and this profile.
     pub fn with_profile(name: impl Into<String>, profile: &Profile) -> Self {
         RoundModel { name: Some(name.into()), ..RoundModel::own(&TurnConfig::for_profile(profile)) }
     }

@@ -45,7 +45,7 @@ impl<'a> Made<'a> {
         self.outcome.map(Outcome::said)
     }
 
-    /// Returns `true` if the tool reported a failure.
+    /// Returns `true` if the tool reported that the call failed.
     pub(super) fn failed(&self) -> bool {
         self.outcome.is_some_and(|outcome| outcome.status == Status::ToolError)
     }
@@ -60,7 +60,7 @@ impl<'a> Made<'a> {
     }
 }
 
-/// The verdict of the guard about a call.
+/// Verdict of the guard against loops about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The call runs.

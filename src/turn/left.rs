@@ -158,8 +158,8 @@ impl Shared {
     }
 
     /// Returns `true` for a further variation of a lookup: with a date that nobody spoke of, with values that were not
-    /// mentioned after it was made often, or with only another number that was not mentioned, none of which is an unused
-    /// thing of the request; or with more left out after it found nothing.
+    /// mentioned after it was made often, or with only another number that was not mentioned, none of which is an
+    /// unused object of the request; or with more left out after it found nothing.
     pub(super) fn is_variation(&self, call: &Call) -> bool {
         let made = self.made();
         let succeeded = || made.iter().filter(|made| made.succeeded()).map(|made| made.call);

@@ -124,7 +124,7 @@ struct ReadProgress {
 }
 
 impl Contents {
-    /// Reads a text and the texts in it, if it is JSON.
+    /// Reads the calls and letters of a text and, if it is JSON, of the strings in it.
     fn read(&mut self, text: &str, parser: &Parser, setup: &Setup) {
         self.take(text, false, parser, setup);
         within_json(text, MAX_JSON_DEPTH, &mut |inner| self.take(inner, true, parser, setup));

@@ -14,8 +14,8 @@ pub enum Reaction {
     /// Like `Correct`, but only once in a turn, and only for a call of a known tool that is the only one in its message
     /// and in a fence; otherwise as `Ignore`.
     CorrectOnce,
-    /// Like `Correct`, but text after the call belongs to the answer, and once corrections are used up the turn
-    /// continues with the rest of the message; used for a call of a display-only tool.
+    /// Like `Correct`, but text after the call belongs to the answer, and once corrections are used up the rest of the
+    /// message is the answer; used for a call of a display-only tool.
     CorrectBeside,
     /// The model meant a call: it is told about the mistake and may try again; once corrections are used up, the turn
     /// ends. Text after the call ends the message like text after a valid call, and does not enter the history.

@@ -117,7 +117,7 @@ pub(super) struct Shared {
     pub(super) calls: u32,
     /// `true` if there is no approver.
     pub(super) unattended: bool,
-    /// The calls in untrusted texts.
+    /// Untrusted texts of the conversation, and the calls in them.
     pub(super) origins: Origins,
     /// The actions for the driver, in order.
     pub(super) actions: VecDeque<Action>,
@@ -318,7 +318,7 @@ impl Shared {
         guard::is_answered(&self.made(), call, self.changes(call), &|call| self.changes_nothing(call))
     }
 
-    /// Returns the number of consecutive equal calls with the result of this one.
+    /// Returns the number of consecutive calls equal to the call with this id that returned its result; 0 without one.
     pub(super) fn same_results(&self, id: &str) -> u32 {
         let answered = self.conversation.answered();
         answered.iter().find(|answered| answered.id == id).map_or(0, |a| guard::same_results(&self.made(), a.call))
@@ -374,7 +374,7 @@ impl Shared {
         self.setup.catalog.is_read_only(call.server.as_deref(), &call.tool)
     }
 
-    /// Returns the decision about calls that are shown and not run.
+    /// Returns the checks that decide which calls are shown and not run.
     pub(super) fn displays(&self) -> Displays<'_> {
         Displays { setup: &self.setup, choice: &self.choice, conversation: &self.conversation }
     }

@@ -60,9 +60,9 @@ pub(super) struct CompiledSchema {
 #[error("this is not a usable JSON Schema: {message}")]
 #[non_exhaustive]
 pub struct OutputSchemaError {
-    /// The problem, and its place.
+    /// Problem with the schema, and its place.
     pub message: String,
-    /// The error of the schema compiler, if it found the problem.
+    /// Underlying error, of the schema compiler or the validator, or for an exceeded limit.
     pub source: Option<Cause>,
 }
 

@@ -244,7 +244,7 @@ impl Validator {
         assembled.entries.iter_mut().for_each(|entry| self.check_entry(entry));
     }
 
-    /// Checks one entry of a message in place.
+    /// Checks the call of one entry of a message in place: a refused call becomes a rejection.
     pub fn check_entry(&self, entry: &mut Entry) {
         if let Ok(call) = &mut entry.result {
             // The call or its rejection replaces this placeholder.

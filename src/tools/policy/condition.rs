@@ -56,8 +56,8 @@ pub(super) fn read(conditions: &str) -> Result<Vec<(&str, &str)>, (usize, &'stat
     read.collect()
 }
 
-/// Compares conditions with the arguments of a call, and returns the lowest of the results. `of` selects between the
-/// results for two elements of a list: `Ord::min` asks about all of them, `Ord::max` about any.
+/// Compares conditions with the arguments of a call, and returns the lowest of the results. For a list, `of` combines
+/// the results of two elements: with `Ord::min` all elements must match, with `Ord::max` any.
 pub(super) fn held(conditions: &str, arguments: &Map<String, Value>, of: fn(Held, Held) -> Held) -> Held {
     if conditions.is_empty() {
         return Held::Yes;
@@ -170,7 +170,7 @@ struct Site<'t> {
 }
 
 impl<'t> Site<'t> {
-    /// Returns the parts of a text; `None` if parsers of URLs might disagree about the host.
+    /// Returns the parts of a URL or host; `None` if parsers of URLs might disagree about the host.
     fn of(text: &'t str) -> Option<Self> {
         let begins = |scheme: &&str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
         let scheme = ["https://", "http://"].into_iter().find(begins).unwrap_or_default();

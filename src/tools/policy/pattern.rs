@@ -13,9 +13,9 @@
 /// Element of a parsed pattern for names of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PatternPiece {
-    /// `*`: any run of characters, also an empty one.
+    /// `*` in a pattern, which matches any run of characters, also an empty one.
     Any,
-    /// `?`: one character.
+    /// `?` in a pattern, which matches any single character.
     One,
     /// `/` or `.`, which may separate the server from the tool.
     Cut(char),

@@ -56,7 +56,7 @@ pub(super) struct ParsedQuestion {
     pub(super) is_question: bool,
 }
 
-/// Parses a question.
+/// Parses a user's question into its words and the words for the kinds of its values.
 pub(super) fn asked(question: &str) -> ParsedQuestion {
     let (mut rest, mut values) = (String::new(), Vec::new());
     for (n, part) in question.split(['"', '“', '”']).enumerate() {

@@ -67,7 +67,7 @@ fn hints(annotations: &Annotations) -> String {
     if said.is_empty() { "none".to_owned() } else { said.join(", ") }
 }
 
-/// Returns the character from which two texts are quoted, so that their first difference is visible.
+/// Returns the index of the character from which two texts are quoted, so that their first difference is visible.
 fn first_difference(before: &str, now: &str) -> usize {
     let same = before.chars().zip(now.chars()).take_while(|(before, now)| before == now).count();
     // A difference near the beginning is visible without a cut.

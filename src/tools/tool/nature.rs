@@ -5,7 +5,7 @@
 use super::Tool;
 use crate::tools::words::{is_of, name_words};
 
-/// The effect of a tool without annotations.
+/// Effect of a tool, by its name and description.
 #[cfg(feature = "agent")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {

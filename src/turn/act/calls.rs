@@ -52,7 +52,7 @@ impl Act {
         Act { granted, order: Order::default(), questions: VecDeque::new(), asked: false, indices: BTreeMap::new() }
     }
 
-    /// Withdraws all questions; no further call begins.
+    /// Withdraws all requests for approval; no further call begins.
     pub(in crate::turn) fn withdraw(&mut self, shared: &mut Shared) {
         self.order.withdraw();
         let first = std::mem::take(&mut self.questions).into_iter().next();
@@ -61,7 +61,7 @@ impl Act {
         }
     }
 
-    /// Records the ids of a message's calls, and answers those that were shown.
+    /// Records the ids of a message's calls, and sets the outcomes of those that were shown.
     pub(in crate::turn) fn place(
         &mut self,
         calls: Vec<(String, u32)>,

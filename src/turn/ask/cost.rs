@@ -17,9 +17,9 @@ const IMAGE_TOKENS: usize = 765;
 /// second of a usual MP3. A WAV of the same duration has more bytes, so its estimate is too high.
 const AUDIO_BYTES: usize = 1_600;
 
-/// A prompt with fewer reported tokens was not cut: the endpoint counted only the tokens that were not cached. Ollama
-/// keeps half of a context that a prompt exceeds, and its contexts have at least 2048 tokens in every version
-/// (github.com/ollama/ollama/issues/17427).
+/// Minimum number of tokens that an endpoint reports for a prompt that it has cut; with fewer, it counted only the
+/// tokens that were not cached. Ollama keeps half of a context that a prompt exceeds, and its contexts have at least
+/// 2048 tokens in every version (github.com/ollama/ollama/issues/17427).
 const LEAST_CUT: u64 = 256;
 
 /// Token usage of a turn's rounds.
@@ -29,9 +29,9 @@ pub(in crate::turn) struct Cost {
     sent: Option<RequestSize>,
     /// The usage of the round as the endpoint reported it.
     pub(in crate::turn) reported: Option<Usage>,
-    /// The usage of the round's requests whose messages were discarded.
+    /// Usage of the round's earlier requests, whose messages were discarded.
     left: Option<Usage>,
-    /// The sum over the rounds; it is an estimate if a part of it is one.
+    /// Sum of the usage of the rounds; it is an estimate if a part of it is one.
     pub(in crate::turn) total: Option<Usage>,
     /// `true` if the caller was already warned that the endpoint cuts prompts.
     cut_told: bool,

@@ -272,7 +272,7 @@ impl Ask {
         shared.actions.push_back(Action::Send(request));
     }
 
-    /// Sends another request in the same round.
+    /// Sends a changed request in the same round.
     fn resend(&mut self, request: Request, trim: Trim, shared: &mut Shared) {
         let tokens = self.count(&request, shared);
         self.hand_over(request, tokens, &trim, shared);

@@ -49,7 +49,7 @@ struct Offer {
     made: OnceLock<Option<Arc<OfferedTools>>>,
 }
 
-/// The input of the wordings for both kinds of requests.
+/// Tools and prompt from which the wordings for both kinds of requests are made.
 #[derive(Debug)]
 struct WordingInput {
     catalog: Arc<Catalog>,

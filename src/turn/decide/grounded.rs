@@ -97,7 +97,7 @@ impl ConversationText {
         ConversationText { raw, person, paths, results, found, words, zones, examples, shown_results, failed, members }
     }
 
-    /// Adds the calls so far, and the members of tools: a request names the kind of thing next to its identifier.
+    /// Adds the calls so far, and the parameters of tools: a request names the kind of object next to its identifier.
     pub(in crate::turn) fn with_calls(self, made: &[Made<'_>], members: impl Iterator<Item = String>) -> Self {
         let gave: Vec<_> = made.iter().filter_map(|made| Some((made, made.said()?))).collect();
         let of = |result: usize| Some(gave.iter().find(|(_, text)| **text == *self.results[result])?.0);
@@ -138,7 +138,7 @@ impl ConversationText {
         })
     }
 
-    /// Returns `true` if the arguments name a thing that was not mentioned, not even by its file name; the model may
+    /// Returns `true` if the arguments name an object that was not mentioned, not even by its file name; the model may
     /// know the directory of a file.
     pub(in crate::turn) fn is_unnamed(&self, arguments: &Value, tool: &Tool) -> bool {
         let is_known =
@@ -207,13 +207,13 @@ impl ConversationText {
         found.peek().is_some() && found.all(|(own, _, kind)| is_another(own, kind))
     }
 
-    /// Returns the other member that an identifier belongs to according to the user's words: in "orders O-1 and O-2" they
-    /// are no customer's.
+    /// Returns the other parameter that an identifier belongs to according to the user's words: in "orders O-1 and O-2"
+    /// the identifiers are not those of customers.
     pub(in crate::turn) fn named_as(&self, name: &str, id: &str) -> Option<&str> {
         self.kind_named(id).filter(|own| !is_same_member(own, name))
     }
 
-    /// Returns the member of a tool that an identifier belongs to according to the user's words.
+    /// Returns the parameter of a tool that an identifier belongs to according to the user's words.
     pub(in crate::turn) fn kind_named(&self, id: &str) -> Option<&str> {
         // A word without a digit is a name.
         let is_id = id.len() > 1 && id.contains(|c: char| c.is_ascii_digit());
@@ -232,8 +232,8 @@ impl ConversationText {
         members.find(|own| kind_of_id(own).is_some_and(|kind| kind == noun))
     }
 
-    /// Returns the one member whose kind an identifier begins with, in full or abbreviated: `sku` for `SKU-310`, `order_id`
-    /// for `ord_5501`.
+    /// Returns the only parameter whose kind of object an identifier begins with, in full or abbreviated: `sku` for
+    /// `SKU-310`, `order_id` for `ord_5501`.
     fn kind_by_prefix(&self, id: &str) -> Option<&str> {
         let (prefix, _) = id.split_once(['_', '-']).filter(|(prefix, _)| prefix.len() >= MIN_PREFIX)?;
         let is_own = |member: &&str| {
@@ -267,8 +267,8 @@ impl ConversationText {
         of_results.values().any(|values| values.len() == 1) || members.iter().any(|name| takes_path(name)) && has_path()
     }
 
-    /// Returns `true` if one of these arguments names a thing that a result gave and the user did not: an identifier, a
-    /// path.
+    /// Returns `true` if one of these arguments names an object that a result gave and the user did not: an identifier,
+    /// a path.
     pub(in crate::turn) fn has_found_thing(&self, arguments: &Value) -> bool {
         let is_given = |text: &String| self.results.iter().any(|said| said.contains(&**text));
         let is_thing = |name: &str, text: &str| is_id(name) || names_a_thing(name, text);
@@ -479,8 +479,8 @@ impl ConversationText {
         found
     }
 
-    /// Returns the likeliest values of members that are named so, by their object and the kind of thing that its tool
-    /// gives.
+    /// Returns the likeliest values of members that `is_named` accepts, by their object and the kind of object that its
+    /// tool gives.
     fn named(&self, tool: &Tool, is_named: impl Fn(&str, &Map<String, Value>, &str) -> bool) -> Vec<Value> {
         let mut found: Vec<Candidate<'_>> = Vec::new();
         for (object, kind) in self.found() {
@@ -495,12 +495,12 @@ impl ConversationText {
         self.likeliest(found, tool)
     }
 
-    /// Returns the objects in results, each with the kind of thing that its tool gives.
+    /// Returns the objects in results, each with the kind of object that its tool gives.
     fn found(&self) -> impl Iterator<Item = (&Map<String, Value>, &str)> {
         self.found.iter().flat_map(|found| objects(&found.value).into_iter().map(|object| (object, &*found.kind)))
     }
 
-    /// Returns `true` if a member of an object in a result is an identifier: by its name, by the kind of thing that it
+    /// Returns `true` if a member of an object in a result is an identifier: by its name, by the kind of object that it
     /// names (`flight: "LH442"`, where a tool takes a `flight_number`), or as the `number` of the object.
     fn is_own_id(&self, name: &str, value: &Value) -> bool {
         match value {
@@ -511,7 +511,7 @@ impl ConversationText {
         }
     }
 
-    /// Returns `true` if a tool takes identifiers of this kind of thing.
+    /// Returns `true` if a tool takes identifiers of this kind of object.
     fn has_ids_of(&self, kind: &str) -> bool {
         !kind.is_empty() && self.members.iter().filter_map(|own| kind_of_id(own)).any(|own| own.ends_with(kind))
     }
@@ -544,7 +544,7 @@ impl ConversationText {
     }
 }
 
-/// A value that a call may name, and the object that contains it.
+/// Value that a call may use, and the object in a result that contains it.
 struct Candidate<'v> {
     value: &'v Value,
     object: &'v Map<String, Value>,

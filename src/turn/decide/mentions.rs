@@ -21,7 +21,7 @@ const MAX_BYTES: usize = 200;
 /// Pairs of quotation marks.
 const QUOTES: &[(char, char)] = &[('"', '"'), ('“', '”'), ('「', '」'), ('《', '》'), ('«', '»'), ('`', '`')];
 
-/// Words that join two things of the same kind.
+/// Words that join two objects of the same kind.
 const JOINING: &[&str] = &["and", "or", "&", "和", "与", "及", "跟", "以及", "、", "und", "et", "y", "e", "и"];
 
 /// Words between the parts of a request, each of which may be a step.
@@ -33,14 +33,14 @@ const TEXTS: &[&str] = &[
     "内容", "消息", "标题", "文字", "文本", "备注", "名称", "nachricht", "titel", "inhalt", "texte", "texto", "текст",
 ];
 
-/// First words of a part that is not a step: it describes how something is done or which thing is meant.
+/// First words of a part that is not a step: it describes how something is done or which object is meant.
 const ASIDES: &[&str] = &[
     "under", "with", "without", "as", "for", "at", "on", "by", "from", "using", "which", "that", "who", "whose",
     "where", "mit", "unter", "als", "für", "die", "der", "das", "avec", "sous", "comme", "pour", "qui", "con", "bajo",
     "como", "para", "que",
 ];
 
-/// Words of which a part may consist without a step: "please do that".
+/// Words that do not make a part of a request a step if it has no others: "please do that".
 const FILLING: &[&str] = &["please", "do", "that", "this", "it", "so", "thanks", "thank", "you", "now", "谢谢"];
 
 /// First words of a part that asks to be told something.

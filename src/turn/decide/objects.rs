@@ -83,7 +83,7 @@ fn line(line: &str) -> Option<Value> {
 /// Word of a text: an identifier, or any other word.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Word<'t> {
-    /// An identifier.
+    /// Word with the form of an identifier.
     Id(&'t str),
     Other(&'t str),
 }

@@ -15,13 +15,13 @@ use unicode_normalization::UnicodeNormalization;
 use crate::outcome::is_invisible;
 use crate::secrets::percent_decoded;
 
-/// Limit on the passes over a text, each of which may reveal what the next one decodes, such as `&amp;#100;`.
+/// Limit on the passes that decode a text: each may reveal another encoding, such as that of `&amp;#100;`.
 const PASSES: usize = 8;
 
-/// Limit on the bytes of an entity, and on the backslashes of an escape.
+/// Limit on the bytes of an HTML entity, and on the backslashes of an escape.
 const LONGEST: usize = 32;
 
-/// Elements that only affect the appearance of a text.
+/// HTML elements that only affect the appearance of a text.
 const LOOKS: [&str; 20] = [
     "b", "i", "u", "s", "em", "strong", "code", "mark", "span", "wbr", "kbd", "samp", "small", "big", "sub", "sup",
     "font", "del", "ins", "a",

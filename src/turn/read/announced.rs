@@ -58,7 +58,7 @@ fn beside_fence(text: &str) -> Option<(&str, bool)> {
     before.ends_with([':', '：']).then_some((before, true))
 }
 
-/// A line without its Markdown.
+/// Line of a message without its Markdown.
 struct Line<'t> {
     text: &'t str,
     is_blank: bool,

@@ -68,7 +68,7 @@ pub(super) fn is_doubted(rejected: &Rejected) -> bool {
         && rejected.call.as_deref().is_some_and(is_doubtful)
 }
 
-/// Turns the syntax around calls that stay text into text, if only white space separates it from one.
+/// Converts the syntax around calls that stay text into text, if only white space separates it from such a call.
 pub(super) fn keep_syntax(pieces: &mut [Piece], entries: &[Entry]) {
     let is_text = |piece: &Piece| match piece {
         Piece::Call { index, .. } => {
@@ -87,7 +87,7 @@ pub(super) fn keep_syntax(pieces: &mut [Piece], entries: &[Entry]) {
     }
 }
 
-/// Turns syntax into text. Returns `true` if the piece is syntax or white space.
+/// Converts a piece of call syntax into text. Returns `true` if the piece is syntax or white space.
 fn as_text(piece: &mut Piece) -> bool {
     match piece {
         Piece::Marker { kind: MarkerKind::Fence | MarkerKind::Wrapper | MarkerKind::CallLine, text, span } => {

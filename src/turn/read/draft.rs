@@ -94,7 +94,7 @@ struct Body {
     collector: Collector,
     /// Properties of the message that are known so far, without its pieces and entries.
     message: EndedMessage,
-    /// Set at the first text after a call: the numbers of pieces and calls before it.
+    /// Numbers of pieces and calls before the cut, which is at the first text after a call.
     cut: Option<(usize, u32)>,
     /// Number of bytes of text after the cut.
     after_cut: usize,
@@ -127,7 +127,7 @@ struct Body {
     held: String,
 }
 
-/// The context for reading a message.
+/// Settings and state of the turn on which reading a message depends.
 pub(super) struct ReadContext<'a> {
     pub(super) config: &'a TurnConfig,
     /// The model of the message.

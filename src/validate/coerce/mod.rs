@@ -142,7 +142,7 @@ fn settle(mut run: Coercion<'_>, mut value: Value, mut repairs: Vec<Repair>) -> 
 struct ValuePosition<'a> {
     /// Pointer, in the whole schema, to the subschema that the value must match.
     at: &'a str,
-    /// Place of the value in the arguments.
+    /// JSON Pointer to the value in the arguments.
     base: &'a str,
     /// `true` if the value is an item of an array.
     item: bool,
