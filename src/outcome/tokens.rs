@@ -192,7 +192,7 @@ fn barred(text: &str, bar: char) -> TokenMatch {
     }
 }
 
-/// Compares `text` with 1 to [`MAX_INNER`] bytes of a kind, followed by `close`.
+/// Returns the result of comparing `text` with 1 to [`MAX_INNER`] bytes of a kind, followed by `close`.
 fn closed(text: &str, close: char, is_inner: impl Fn(char) -> bool) -> TokenMatch {
     let end = text.find(|c| !is_inner(c)).unwrap_or(text.len());
     match text[end..].chars().next() {

@@ -11,11 +11,11 @@ use crate::event::RejectedKind;
 pub enum Reaction {
     /// The turn continues as if the rejected call were not there.
     Ignore,
-    /// Like `Correct`, but only once in a turn, and only for a call of a known tool that is the only one in its message
-    /// and in a fence; otherwise as `Ignore`.
+    /// The model is told about the mistake as with `Correct`, but only once in a turn, and only for a call of a known
+    /// tool that is the only one in its message and in a fence; otherwise as `Ignore`.
     CorrectOnce,
-    /// Like `Correct`, but text after the call belongs to the answer, and once corrections are used up the rest of the
-    /// message is the answer; used for a call of a display-only tool.
+    /// The model is told about the mistake as with `Correct`, but text after the call belongs to the answer, and once
+    /// corrections are used up the rest of the message is the answer; used for a call of a display-only tool.
     CorrectBeside,
     /// The model meant a call: it is told about the mistake and may try again; once corrections are used up, the turn
     /// ends. Text after the call ends the message like text after a valid call, and does not enter the history.

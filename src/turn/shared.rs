@@ -379,7 +379,8 @@ impl Shared {
         Displays { setup: &self.setup, choice: &self.choice, conversation: &self.conversation }
     }
 
-    /// Returns `true` if a call since the user's last message meets the tool choice, as one before a suspension does.
+    /// Returns `true` if a call since the user's last message, which may be from before a suspension, meets the tool
+    /// choice.
     pub(super) fn has_called(&self) -> bool {
         self.conversation.answered().iter().any(|answered| {
             let (server, tool) = (answered.call.server.as_deref(), answered.call.tool.as_str());

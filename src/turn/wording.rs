@@ -14,11 +14,11 @@ use crate::validate::OutputSchema;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Closing {
-    /// Last line if the model may call or answer.
+    /// Last line of a message with results, if the model may call or answer.
     pub either: &'static str,
-    /// Last line if the model must make the next call.
+    /// Last line of a message with results, if the model must make the next call.
     pub call: String,
-    /// Last line if the model must answer.
+    /// Last line of a message with results, if the model must answer.
     pub answer: String,
 }
 

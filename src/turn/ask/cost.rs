@@ -40,11 +40,12 @@ pub(in crate::turn) struct Cost {
 /// Estimated size of a request in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RequestSize {
-    /// Number of tokens of all messages.
+    /// Number of tokens of the request's messages.
     tokens: u64,
-    /// Number of tokens of the images among them.
+    /// Number of tokens of the images in these messages.
     images: u64,
-    /// Number of tokens that cannot have been in an earlier request: those from the model's last message on.
+    /// Number of tokens of the messages that cannot have been in an earlier request: those from the model's last one
+    /// on.
     new: u64,
 }
 

@@ -62,7 +62,7 @@ struct WordingInput {
 #[derive(Debug, Clone)]
 struct SystemText {
     due: PromptText,
-    /// Text for the time after the tool choice is met, if that differs.
+    /// System text for the time after the tool choice is met, if that differs.
     met: Option<PromptText>,
 }
 
@@ -75,7 +75,7 @@ impl SystemText {
 #[derive(Debug, Clone)]
 struct PromptText {
     text: String,
-    /// Text without its examples, and the examples, if they can be separate messages.
+    /// System text without its examples, and the examples, if they can be separate messages.
     apart: Option<(String, Vec<Example>)>,
 }
 

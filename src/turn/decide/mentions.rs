@@ -40,7 +40,7 @@ const ASIDES: &[&str] = &[
     "como", "para", "que",
 ];
 
-/// Words that do not make a part of a request a step if it has no others: "please do that".
+/// Words that alone do not make a part of a request a step: "please do that".
 const FILLING: &[&str] = &["please", "do", "that", "this", "it", "so", "thanks", "thank", "you", "now", "谢谢"];
 
 /// First words of a part that asks to be told something.
