@@ -2,184 +2,194 @@
 // Members and variants may be added: ignore what you do not know.
 
 /**
- * The events of a turn, in order. The JSON form has the variant under `type`.
+ * An event of a turn. In JSON, the member `type` is the event's name.
  *
  * Guarantees: rounds are numbered from 1, and each `RoundStarted` has its `RoundFinished`; `index` counts the calls of
  * a round's message from 0; `id` is unique in the conversation, and every event about a call that has ended has the
  * same one; every `CallRunning`, `ApprovalAsked` and `Display` is followed by an `Outcome` of its `id`; `Finished`
- * comes last. A suspended turn leaves its open question without an outcome, and the turn that continues its
- * conversation asks again, before the first `RoundStarted`.
+ * comes last. A suspended turn leaves an unanswered `ApprovalAsked` without an outcome; the turn that continues its
+ * conversation asks again, before its first `RoundStarted`.
  */
 export type AgentEvent =
   /** A request is sent to the model. */
   | {
       type: "round_started";
-      /** Round of this turn, from 1. */
+      /** Number of the round in this turn, from 1. */
       round: number;
-      /** Name of the requested model; `None` for the client's own. */
+      /** Name of the requested model; `None` for the default model of the client. */
       model?: string | null;
     }
-  /** Progress before the model's message began. Occurs between `RoundStarted` and the message, any number of times. */
+  /**
+   * The server is still loading the model, or the model reads the prompt. Occurs any number of times between
+   * `RoundStarted` and the model's message.
+   */
   | {
       type: "progress";
-      /** The progress. */
+      /** Progress of loading the model or of reading the prompt. */
       progress: Progress;
     }
   /**
-   * The turn decided, before the round's message was written, whether it must be a call: by the probability that it
-   * begins with one, or because the model named a tool or said that it needs none
+   * The turn decided, before the model wrote the round's message, whether the message must be a call: by the
+   * probability that it begins with one, or because the model named a tool or answered that it needs none
    * (`TurnConfig::way`).
    */
   | {
       type: "decided";
-      /** `true` if the message must be a call. */
+      /** `true` if the model's message in this round must be a call. */
       call: boolean;
-      /** Natural logarithm of the probability that the message begins with a call, if it was measured and is not 0. */
+      /**
+       * Natural logarithm of the probability that the message begins with a call; `None` if the probability is 0 or
+       * was not measured.
+       */
       likely?: number | null;
     }
-  /** Text for the user. */
+  /** A piece of the answer's text, which the user sees. */
   | {
       type: "text";
-      /** The text. */
+      /** Next piece of the answer's text. */
       text: string;
     }
-  /** Text of the reasoning. */
+  /** A piece of the model's reasoning. */
   | {
       type: "reasoning";
-      /** The text. */
+      /** Next piece of the reasoning's text. */
       text: string;
     }
   /**
-   * All text and calls of this round so far belong to `to`. Calls that belong to the content are reported again,
-   * each as a `CallEnded` or a `CallRejected` with its index.
+   * All text and calls of this round so far belong to another region of the message. If that is the answer, the
+   * calls are reported again, each as a `CallEnded` or a `CallRejected` with its index.
    */
   | {
       type: "reclassified";
-      /** The region that they belong to. */
+      /** Region that the text and calls of this round so far belong to. */
       to: Region;
     }
-  /** The model has begun a call. */
+  /** The model has begun a call, and the tool's name is known. */
   | {
       type: "call_started";
-      /** Index of the call in this message. */
+      /** Index of the call in the model's message, from 0. */
       index: number;
-      /** The server, as far as it is known now. */
+      /** Name of the tool's server, if it is known already. */
       server: string | null;
-      /** The tool's name, as written. */
+      /** Name of the tool, as the model wrote it. */
       tool: string;
     }
-  /** More of the arguments' JSON text, as a preview. */
+  /** A further piece of a call's arguments as JSON text, as a preview. */
   | {
       type: "args_delta";
-      /** Index of the call. */
+      /** Index of the call in the model's message, from 0. */
       index: number;
-      /** The text. */
+      /** Next piece of the arguments' JSON text. */
       text: string;
     }
-  /** A call is complete and its arguments are accepted; it has not run. */
+  /** A call is complete, and the tool's schema accepts its arguments. The call has not run yet. */
   | {
       type: "call_ended";
-      /** Index of the call. */
+      /** Index of the call in the model's message, from 0. */
       index: number;
-      /** The call's id. */
+      /** Id of the call, unique in the conversation. */
       id: string;
-      /** The call. */
+      /** The complete call. */
       call: Call;
     }
-  /** A call will not run. */
+  /** A call of the model was rejected and will not run. */
   | {
       type: "call_rejected";
-      /** Index of the call. */
+      /** Index of the call in the model's message, from 0. */
       index: number;
-      /** The call and the reason. */
+      /** The rejected call with the reason. */
       rejected: Rejected;
     }
   /**
-   * A call of a display-only tool: the user interface shows its arguments now, in addition to the text. Nothing
-   * runs.
+   * A call of a display-only tool: the user interface shows the call's arguments now, in addition to the text.
+   * Nothing runs.
    */
   | DisplayCall & {
       type: "display";
     }
   /**
-   * A draft in the reasoning is a call and needs approval. So is a call after other text in a message that was
-   * taken for reasoning, and a call in the code fence that the message begins with.
+   * A call that was reported as a draft or an example is a call after all, and needs approval: a draft in the
+   * reasoning, a call after other text in a message that was taken for reasoning, or a
+   * call in the code fence that the message begins with.
    */
   | {
       type: "promoted";
-      /** Index of the call. */
+      /** Index of the call in the model's message, from 0. */
       index: number;
-      /** The call's id. */
+      /** Id of the call, unique in the conversation. */
       id: string;
-      /** The provenance of the call. */
+      /** Provenance of the call. */
       provenance: Provenance;
     }
   /** The model's message has ended. */
   | {
       type: "round_finished";
-      /** Round of this turn. */
+      /** Number of the round in this turn, from 1. */
       round: number;
-      /** The reason why the message ended; `None` if the turn cancelled it or it was cut off. */
+      /**
+       * Reason why the message ended, as the endpoint reported it; `None` if the turn cancelled the message or it
+       * was cut off.
+       */
       finish: 
         | FinishReason
         | null;
       /**
-       * The usage as the endpoint reported it; otherwise, if `TurnConfig::tokens` is
-       * set, an estimate, which is marked as one.
+       * Token usage of the round as the endpoint reported it; otherwise, if
+       * `TurnConfig::tokens` is set, an estimate, which is marked as one.
        */
       usage?: 
         | Usage
         | null;
     }
-  /** The model will be told about a mistake in its message. */
+  /** The model's message contains a mistake, and the next request tells the model about it. */
   | {
       type: "correcting";
-      /** The kind of a rejected call; `None` if the message as a whole was wrong. */
+      /** Kind of the rejected call that is corrected; `None` if the mistake concerns the message as a whole. */
       kind?: 
         | RejectedKind
         | null;
-      /** The mistake. */
+      /** Description of the mistake. */
       message: string;
     }
-  /** A call needs approval. */
+  /** A call needs approval, and the turn asks the caller for it. */
   | ApprovalRequest & {
       type: "approval_asked";
     }
-  /** A call starts to run. */
+  /** A call starts to run: its tool is called. */
   | {
       type: "call_running";
-      /** The call's id. */
+      /** Id of the call, unique in the conversation. */
       id: string;
-      /** Server. */
+      /** Name of the tool's server; `None` if the tool has none. */
       server: string | null;
-      /** Tool. */
+      /** Name of the called tool. */
       tool: string;
-      /** Arguments. */
+      /** Arguments of the call, after validation. */
       arguments: Record<string, unknown>;
     }
-  /** A call has its outcome. */
+  /** A call is finished: its outcome is known. */
   | {
       type: "outcome";
-      /** The call's id. */
+      /** Id of the call, unique in the conversation. */
       id: string;
-      /** The outcome. */
+      /** Outcome of the call. */
       outcome: Outcome;
     }
   /** A warning for the caller; the turn continues. */
   | {
       type: "notice";
-      /** The warning. */
+      /** The warning, with its kind and details. */
       notice: CallerWarning;
     }
-  /** The answer matches the requested schema. */
+  /** The model's answer is JSON that matches the requested schema. */
   | {
       type: "output";
-      /** The value. */
+      /** The answer as a JSON value. */
       value: unknown;
-      /** The repairs that were needed to read it. */
+      /** Repairs that were needed to read the answer as JSON. */
       repairs: Array<Repair>;
     }
-  /** The turn has ended. */
+  /** The turn has ended. This is its last event. */
   | Finished & {
       type: "finished";
     };
@@ -193,63 +203,72 @@ export type Approval =
   /** The call must not run. */
   | {
       answer: "denied";
-      /** The reason that the model is told. */
+      /** Reason for the denial, which is sent to the model; `None` for none. */
       reason?: string | null;
     };
 
-/** A call that needs approval. */
+/** A call that needs approval before it runs, with the reason. */
 export type ApprovalRequest = {
-  /** The call's id. */
+  /** Id of the call, unique in the conversation. */
   id: string;
-  /** Server. */
+  /** Name of the tool's server; `None` if the tool has none. */
   server: string | null;
-  /** Tool. */
+  /** Name of the called tool. */
   tool: string;
-  /** Arguments. */
+  /** Arguments of the call, after validation. */
   arguments: Record<string, unknown>;
-  /** The reason why it needs approval. */
+  /** Reason why the call needs approval. */
   reason: AskReason;
-  /** The changes since the tool was approved, with `AskReason::Changed`. They quote the server, which is untrusted. */
+  /**
+   * Changes of the tool's definition since it was approved; empty unless the reason is `AskReason::Changed`. They
+   * quote text of the server, which is untrusted.
+   */
   changes?: Array<string>;
 };
 
 /** The reason why a call needs approval. */
 export type AskReason =
-  /** The tool runs for the first time. */
+  /** The policy requires approval of a tool's first use, and the tool was not approved yet. */
   | "first_use"
-  /** The tool was approved, or the policy allowed it, and the server has changed it since. */
+  /** The server has changed the tool's definition since the tool was approved or the policy allowed it. */
   | "changed"
-  /** The policy requires approval each time, or the model itself requests it. */
+  /** The policy requires approval of each such call, or the model requests approval in the call's arguments. */
   | "policy"
   /**
-   * Text of an untrusted server is in the conversation
-   * (`TurnConfig::untrusted`) and may have led the model to the call.
+   * Text of an untrusted server (`TurnConfig::untrusted`) is in the
+   * conversation or the prompt, and may have led the model to the call.
    */
   | "untrusted"
-  /** The call was only drafted in the reasoning. */
+  /** The call was only a draft in the reasoning, or in text that may be reasoning. */
   | "promoted"
-  /** The call was in a code fence followed by prose, so it may have been an example. */
+  /** The call was in the code fence that the message begins with, followed by prose, so it may be an example. */
   | "fenced_first"
-  /** The call had no marker and followed prose, so it may have been an example in the text. */
+  /** The call had no delimiter and followed prose, so it may be an example in the text. */
   | "after_prose"
-  /** The call had no marker and was followed by prose. */
+  /** The call had no delimiter and was followed by prose, so it may be an example in the text. */
   | "before_prose"
-  /** The line before the call or after it puts it in doubt: a question, an example, another's words. */
+  /**
+   * The line before or after the call makes it doubtful that the call was meant, for example because that line asks
+   * a question or introduces an example.
+   */
   | "hedged"
-  /** The call did not begin its line. */
+  /** The call did not begin its line: other text precedes it there, so it may be an example in the text. */
   | "in_a_line"
-  /** The call was alone in a code fence after prose. */
+  /** The call was alone in a code fence after prose, so it may be an example. */
   | "fenced_after_prose"
-  /** The call is inside an element with an unknown name. */
+  /**
+   * The call is inside an element with an unknown name, a file edit or a block of YAML, so it may be part of a
+   * file's content or of a plan.
+   */
   | "in_element"
   /** A value of the call was recovered from text without quotation marks. */
   | "mended"
   /**
-   * The call occurs in a result or a file of the conversation or in what another server says about itself, or its
-   * arguments contain a text of the program to the model.
+   * The call may be a copy: it occurs in a result or a file of the conversation or in another server's descriptions,
+   * or its arguments contain a text that the program wrote for the model.
    */
   | "echoed"
-  /** The call may change what a rejected call just before it only tried to read. */
+  /** The call may change something that a rejected call just before it only tried to read. */
   | "instead_of_read"
   /**
    * The call may destroy something, and names a path, an identifier or an address that neither the user nor a result
@@ -258,191 +277,212 @@ export type AskReason =
   | "ungrounded"
   /**
    * The call may change something, and it equals the call just before it, or begins a cycle of two or three calls
-   * for the third time, after equal results. The policy may allow it.
+   * for the third time, after equal results. The reason applies even if the policy allows the tool.
    */
   | "repeated"
-  /**
-   * The answer should have begun with the model's reasoning, but no think tag came, so it is uncertain whether the
-   * call is only a draft.
-   */
+  /** The model's message should have begun with reasoning, but it has no think tag, so the call may be only a draft. */
   | "no_reasoning_tag";
 
 /** A message of the model. */
 export type Assistant = {
-  /** Text and calls, in the order in which they were written. */
+  /** Text, syntax and calls of the message, in the order in which the model wrote them. */
   parts: Array<Part>;
-  /** The model's reasoning; sent back only where that is asked for. */
+  /**
+   * Reasoning of the model for this message. It is sent back to the model only if the settings or the endpoint
+   * require it.
+   */
   reasoning?: string;
-  /** The message ended before the model was done: it was cancelled, was cut off, or hit the output limit. */
+  /**
+   * `true` if the message ended before the model had finished it: it was cancelled, was cut off, or reached the
+   * output limit.
+   */
   cut_off?: boolean;
 };
 
-/** A complete call of a tool or resource, not yet checked against a schema. */
+/**
+ * A complete call of a tool, or a read of a resource. The parser does not check the arguments against the tool's
+ * schema.
+ */
 export type Call = {
-  /** Server, as written or as resolved from the catalog. */
+  /** Name of the tool's server, as the model wrote it or as resolved from the catalog; `None` if neither gives one. */
   server: string | null;
-  /** Tool; `ACCESS_RESOURCE` for a resource. */
+  /** Name of the called tool; `ACCESS_RESOURCE` for the read of a resource. */
   tool: string;
-  /** Arguments: any JSON value until they are validated. */
+  /** Arguments of the call: any JSON value before validation, an object after it. */
   arguments: unknown;
-  /** The arguments' text as the model wrote it. */
+  /** Text of the call's arguments as the model wrote it. */
   raw_arguments: string;
-  /** Syntax that the call was written in. */
+  /** Dialect (call syntax) in which the model wrote the call. */
   dialect: Dialect;
-  /** Everything that had to be mended, in order. */
+  /** Repairs that made the call readable or valid, in the order in which they were made. */
   repairs: Array<Repair>;
-  /** The way in which the call was found. */
+  /** Provenance of the call: how it was found, and so how certain it is that the model meant it. */
   provenance?: Provenance;
 };
 
 /**
- * A warning for the caller; the turn continues as before. Its text for people ends with the remedy. The JSON form has
- * the variant under `kind`.
+ * A warning for the caller; the turn continues as before. Its display text is a message for the user, with a remedy if
+ * one is known. In JSON, the member `kind` is the warning's name.
  */
 export type CallerWarning =
-  /** The endpoint read far fewer tokens than were sent, so it has cut the prompt. */
+  /** The endpoint reported far fewer prompt tokens than were sent, so it has truncated the prompt. */
   | {
       kind: "prompt_cut";
-      /** Tokens that were sent, by our own count. */
+      /** Number of prompt tokens that were sent, by this program's own count. */
       sent: number;
-      /** Tokens that the endpoint reported. */
+      /** Number of prompt tokens that the endpoint reported. */
       read: number;
     }
-  /** The endpoint refuses tools in the request; from here on the prompt describes them. */
+  /** The endpoint refused a request with native tools; from now on, the prompt describes the tools instead. */
   | {
       kind: "tools_refused";
-      /** The endpoint's message. */
+      /** Error message of the endpoint. */
       message: string;
     }
-  /** The endpoint failed on a request that carried the tools; from here on the prompt describes them. */
+  /** The endpoint failed on a request with native tools; from now on, the prompt describes the tools instead. */
   | {
       kind: "native_failed";
-      /** The endpoint's message. */
+      /** Error message of the endpoint. */
       message: string;
     }
-  /** The endpoint refuses the structure for the answer; the answer is constrained less, or not at all. */
+  /** The endpoint refused the constraint on the answer's structure; the answer is constrained less, or not at all. */
   | {
       kind: "constraint_refused";
-      /** The endpoint's message. */
+      /** Error message of the endpoint. */
       message: string;
     }
-  /** A result does not match its tool's output schema. The model reads it unchanged. */
+  /** A tool's result does not match the tool's output schema. The model reads the result unchanged. */
   | {
       kind: "result_mismatch";
-      /** The tool's server, if it has one. */
+      /** Name of the tool's server; `None` if the tool has none. */
       server?: string | null;
-      /** The tool. */
+      /** Name of the called tool. */
       tool: string;
-      /** The expected values and their places. */
+      /** Description of the mismatch: the expected values with their places in the result. */
       message: string;
     }
-  /** The endpoint gives no probabilities of tokens; from here on the model decides whether to call. */
+  /** The endpoint reports no token probabilities; from now on, the model decides by itself whether to call a tool. */
   | {
       kind: "no_probabilities";
     }
   /**
-   * The endpoint does not constrain answers; from here on the model decides by what it writes whether to call
-   * (free).
+   * The endpoint does not apply constraints to answers; from now on, each message that the model writes freely is
+   * either a call or an answer (the strategy `free`).
    */
   | {
       kind: "no_structure";
     }
   /**
-   * The oldest part of the conversation was left out of the request, because it does not fit the context. The
-   * conversation itself is complete.
+   * The oldest part of the conversation was omitted from the request, because it does not fit the model's context.
+   * The conversation itself is complete.
    */
   | {
       kind: "history_left_out";
-      /** Number of the model's messages that were left out, with their outcomes and notes. */
+      /** Number of the model's messages that were omitted, together with their outcomes and notes. */
       rounds: number;
-      /** Number of the user's questions that were left out. */
+      /** Number of the user's questions that were omitted. */
       questions: number;
-      /** Number of this turn's results that were shortened to a line. */
+      /** Number of tool results of this turn that were shortened to one line. */
       results: number;
-      /** Tokens of the context. */
+      /** Size of the model's context, in tokens. */
       context: number;
-      /** The way to get a longer context, if the server is known. */
+      /** Instruction for getting a longer context, in the terms of the server; `None` if the server is unknown. */
       remedy?: string | null;
     };
 
-/** A history in its serialized form. */
+/** A conversation in its serialized form. */
 export type Conversation = {
-  /** Version of the form. */
+  /** Version of the serialized form: 1, or 2 if the conversation contains images. */
   version: number;
-  /** The entries, oldest first. */
+  /** Entries of the conversation, oldest first. */
   entries: Array<HistoryEntry>;
 };
 
-/** The part of a message to which text was moved. */
+/** The part of a message to which text that was reported earlier is moved. */
 export type Destination =
-  /** To the answer: what was read as reasoning was one, and no tag of reasoning came. */
+  /** The text moves to the answer: it was reported as reasoning, and the stream ended without a closing think tag. */
   | "content"
-  /** To the reasoning: a closing tag without an opening one followed. */
+  /**
+   * The text moves to the reasoning, because a closing think tag without an opening one followed. Its calls stay
+   * calls.
+   */
   | "reasoning"
-  /** The same, and the syntax around calls is text: they are drafts. */
+  /**
+   * The text moves to the reasoning, because a closing think tag without an opening one followed. Its calls become
+   * drafts, and the syntax around them becomes text of the reasoning.
+   */
   | "drafts"
-  /** To no text: it is the syntax around calls, where one of those is a call. */
+  /**
+   * The text leaves answer and reasoning: it becomes syntax around calls, provided that a call between the moved
+   * pieces may run.
+   */
   | "syntax";
 
-/** A call syntax. As text it is its name. */
+/** A dialect: a syntax of tool calls. In JSON and as text it is its name. */
 export type Dialect =
   /**
-   * `<use_mcp_tool>` with `<server_name>`, `<tool_name>`, `<arguments>` in
-   * JSON, and `<access_mcp_resource>` with `<server_name>`, `<uri>`.
+   * Calls as `<use_mcp_tool>` with `<server_name>`, `<tool_name>` and `<arguments>` in JSON; reads of resources as
+   * `<access_mcp_resource>` with `<server_name>` and `<uri>`.
    */
   | "use_mcp_tool"
-  /** `<tool><parameter>text</parameter></tool>` for known tools. */
+  /**
+   * Calls as elements with the names of the tool and its parameters, `<tool><parameter>text</parameter></tool>`;
+   * only for known tools.
+   */
   | "tool_tag"
-  /** A line `TYPE: MCP`, then JSON. */
+  /** Calls in JSON after a line `TYPE: MCP`. */
   | "type_marker"
-  /** `<tool_call>` with JSON, as Hermes and Qwen write it. */
+  /** Calls in JSON inside `<tool_call>`, as Hermes and Qwen write them. */
   | "hermes"
-  /** `TOOL_CALLS` with JSON, or with a name and JSON, as Mistral's models write it. */
+  /** Calls after `[TOOL_CALLS]`, in JSON or as a name and JSON, as Mistral's models write them. */
   | "tool_calls"
-  /** `TOOL_REQUEST` with JSON, as LM Studio asks for it. */
+  /** Calls in JSON after `[TOOL_REQUEST]`, as the prompt of LM Studio asks for them. */
   | "tool_request"
-  /** `<|python_tag|>` with JSON, as Llama writes it. */
+  /** Calls in JSON after `<|python_tag|>`, as Llama writes them. */
   | "python_tag"
-  /** `<function=NAME>`, then JSON or `<parameter=KEY>` tags. */
+  /** Calls as `<function=NAME>` with arguments in JSON or in `<parameter=KEY>` tags. */
   | "function_tag"
-  /** `<invoke name="NAME">` with `<parameter name="KEY">` tags. */
+  /** Calls as `<invoke name="NAME">` with arguments in `<parameter name="KEY">` tags. */
   | "invoke"
-  /** DeepSeek's special tokens around a name and JSON. */
+  /** Calls as a name and JSON between the special tokens of DeepSeek's models. */
   | "deepseek"
-  /** Kimi K2's special tokens around a name and JSON. */
+  /** Calls as a name and JSON between the special tokens of Kimi K2. */
   | "kimi"
-  /** `<tool_call>NAME` with `<arg_key>` and `<arg_value>` tags, as GLM-4.5 writes it. */
+  /** Calls as `<tool_call>NAME` with arguments in `<arg_key>` and `<arg_value>` tags, as GLM-4.5 writes them. */
   | "glm"
-  /** Harmony's channels, as gpt-oss writes them. */
+  /** Calls in messages of Harmony's channels, as gpt-oss writes them. */
   | "harmony"
-  /** `<|START_ACTION|>` with JSON, as Cohere's Command writes it. */
+  /** Calls in JSON after `<|START_ACTION|>`, as Cohere's Command writes them. */
   | "command"
-  /** Solar Open's special tokens around a name and JSON. */
+  /** Calls as a name and JSON between the special tokens of Solar Open. */
   | "solar"
-  /** Kimi K3's elements of special tokens. */
+  /** Calls as elements whose tags are special tokens, as Kimi K3 writes them. */
   | "kimi_k3"
-  /** `<|tool_call>call:NAME{…}` with bare keys and texts between tokens, as Gemma 4 writes it. */
+  /**
+   * Calls as `<|tool_call>call:NAME{…}` with keys without quotes and strings between special tokens, as Gemma 4
+   * writes them.
+   */
   | "gemma"
-  /** `f(a=1), g(b='x')` and, at a line's start, `f(a=1)`, for known tools. */
+  /** Calls as in Python: `[f(a=1), g(b='x')]` and, at the start of a line, `f(a=1)`; only for known tools. */
   | "python"
-  /** JSON as the whole message or alone in a fence, for known tools. */
+  /** Calls in JSON that is the whole message or alone in a code fence; only for known tools. */
   | "json"
-  /** `Action:` and `Action Input:` with JSON, for known tools. */
+  /** Calls as a line `Action:` with the tool's name and a line `Action Input:` with JSON; only for known tools. */
   | "react"
-  /** One that was read from a file (`Dialect::from_json`). */
+  /** A dialect that was loaded from a file (`Dialect::from_json`). */
   | string;
 
 /** A call of a display-only tool, with arguments that its schema accepts. */
 export type DisplayCall = {
-  /** The call's id. */
+  /** Id of the call, unique in the conversation. */
   id: string;
-  /** Index of the call in its message. */
+  /** Index of the call in the model's message, from 0. */
   index: number;
-  /** Server. */
+  /** Name of the tool's server; `None` if the tool has none. */
   server: string | null;
-  /** Tool. */
+  /** Name of the called tool. */
   tool: string;
-  /** Arguments. */
+  /** Arguments of the call, after validation. */
   arguments: Record<string, unknown>;
 };
 
@@ -451,42 +491,45 @@ export type FinishReason = string;
 
 /** The result of a turn. */
 export type Finished = {
-  /** The reason why the turn ended. */
+  /** Reason why the turn ended. */
   reason: StopReason;
-  /** The text of the model's last message for the user. */
+  /** Text of the model's last message for the user; may be empty. */
   answer: string;
-  /** The answer's value, if it had to match a schema and does. */
+  /** The answer as a JSON value, if a schema was requested and the answer matches it; `None` otherwise. */
   output?: unknown;
-  /** The repairs that were needed to read `output`. */
+  /** Repairs that were needed to read `output` as JSON. */
   repairs?: Array<Repair>;
-  /** Number of requests. */
+  /** Number of rounds of the turn, each a request to the model and its message. */
   rounds: number;
-  /** Number of calls that ran. */
+  /** Number of tool calls that ran in the turn. */
   calls: number;
-  /** Sum over the rounds; an estimate if a part of it is one. */
+  /** Token usage, summed over the rounds of the turn; marked as an estimate if a part of it is one. */
   usage?: 
     | Usage
     | null;
-  /** The conversation. Every call in it has an outcome, unless the turn was suspended. */
+  /**
+   * The conversation, with the messages of this turn. Every call in it has an outcome, unless the turn was
+   * suspended.
+   */
   conversation: Conversation;
 };
 
-/** A call in its message. */
+/** A call in a message of a conversation, with its id. */
 export type HistoryCall = {
-  /** Identifier, unique in the conversation. */
+  /** Id of the call, unique in the conversation. */
   id: string;
-  /** The call, with its arguments as the tool's schema wants them. */
+  /** The call, with its arguments after validation. */
   call: Call;
-  /** The call's text as the model wrote it. */
+  /** Text of the call as the model wrote it. */
   raw: string;
   /**
-   * The call was promoted although it may be reasoning: the model's reasoning should have come first, and no think
-   * tag came.
+   * `true` if the call was promoted although it may be only a draft: the message should have begun with reasoning,
+   * and it has no think tag.
    */
   untagged?: boolean;
 };
 
-/** One entry of a history. */
+/** One entry of a conversation. */
 export type HistoryEntry =
   /** A message of the user. */
   | User & {
@@ -496,41 +539,41 @@ export type HistoryEntry =
   | Assistant & {
       type: "assistant";
     }
-  /** The outcome of a call of the last model message. */
+  /** The outcome of a call in the model's last message. */
   | {
       type: "outcome";
-      /** The call's id. */
+      /** Id of the call. */
       id: string;
-      /** The outcome. */
+      /** Outcome of the call. */
       outcome: Outcome;
     }
-  /** A note of the program to the model about its last message. */
+  /** A note of the program to the model about the model's last message. */
   | {
       type: "note";
-      /** The text, in the prompt's language. */
+      /** Text of the note, in the prompt's language. */
       text: string;
     };
 
 /**
  * An image that goes to a model that reads images: PNG, JPEG, GIF or WebP. Cheap to clone.
  *
- * Its `Display` form replaces it wherever only text is shown: `image cat.png, 12 KB`.
+ * Its `Display` form replaces it wherever only text is shown: `[image cat.png, 12 KB]`.
  *
  * ```
  * use toolgraft::message::Image;
  *
  * let image = Image::new(b"GIF89a\x01\x00\x01\x00")?.with_name("dot.gif");
- * assert_eq!(image.to_string(), "image dot.gif, 10 B");
+ * assert_eq!(image.to_string(), "[image dot.gif, 10 B]");
  * assert!(image.data_url().starts_with("data:image/gif;base64,R0lGODlh"));
  * # Ok::<(), toolgraft::message::ImageError>(())
  * ```
  */
 export type Image = {
-  /** The image's name, such as a file name. */
+  /** Name of the image, such as a file name. */
   name?: string | null;
-  /** Its media type. */
+  /** Media type of the image. */
   media_type: ImageType;
-  /** Its bytes in base64. */
+  /** Bytes of the image file in base64. */
   data: string;
 };
 
@@ -539,37 +582,37 @@ export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 
 /** An event for the caller's user interface that came with an `Outcome`. */
 export type InterfaceEvent = {
-  /** The kind of event, in terms that tool and user interface share. */
+  /** Kind of the event: a name that tool and user interface agree on. */
   kind: string;
-  /** The content. It is untrusted if the tool is. */
+  /** Content of the event, which is untrusted if the tool is untrusted. */
   data: unknown;
 };
 
-/** Which syntax a `Event::Marker` is. */
+/** The kind of a piece of syntax that is neither text nor part of a call (`Event::Marker`). */
 export type MarkerKind =
-  /** `<think>`, `<thinking>` or another mark that opens the reasoning. */
+  /** A think tag or another delimiter that opens the reasoning, such as `<think>`. */
   | "think_open"
-  /** `</think>`, `</thinking>` or another mark that closes it. */
+  /** A think tag or another delimiter that closes the reasoning, such as `</think>`. */
   | "think_close"
-  /** A fence line around a call. */
+  /** The opening or closing line of a code fence around a call. */
   | "fence"
-  /** A `TYPE: MCP` line. */
+  /** A line `TYPE: MCP`, which announces a call. */
   | "call_line"
-  /** A `TYPE: ANSWER` line. */
+  /** A line `TYPE: ANSWER`, which announces the answer to the user. */
   | "answer_line"
-  /** Brackets, commas and tags around several calls; calls past the limit on calls. */
+  /** Brackets, commas and tags around or between calls, and the whole text of a call past the limit on calls. */
   | "wrapper"
-  /** A leaked token of the model's chat template. */
+  /** A special token of the model's chat template that leaked into the text and does not end the model's turn. */
   | "token"
   /**
-   * A token that ends the model's turn or begins another's, and what follows it in
-   * another's name. Empty where a line or a result of another's begins in the text.
+   * A special token that ends the model's turn or begins another's, and the text of another's turn after it. Empty
+   * where a line of the user or a tool result in the text begins another's turn.
    */
   | "turn";
 
 /** The kind of a `ModelError`. */
 export type ModelErrorKind =
-  /** The answer was cut off after it had begun. */
+  /** The model's answer was cut off after it had begun. */
   | "broke_off"
   /** The endpoint cannot be reached. */
   | "unreachable"
@@ -579,9 +622,9 @@ export type ModelErrorKind =
   | "context_exceeded"
   /** The endpoint's response is not a model's answer. */
   | "bad_answer"
-  /** The endpoint does not support a required structure. */
+  /** The answer must be constrained to a structure, and the endpoint supports no form of the constraint. */
   | "unconstrained"
-  /** A recording does not fit the conversation. */
+  /** A replayed recording has fewer rounds than were requested, so it does not fit the conversation. */
   | "recording"
   /** Any other error. */
   | "other";
@@ -589,56 +632,56 @@ export type ModelErrorKind =
 /**
  * A `ModelError` that ended a turn, with the details that a user interface needs.
  *
- * Its JSON form has everything except the error itself.
+ * Its JSON form has all fields except the error itself.
  */
 export type ModelFailure = {
-  /** The problem and possible remedies. */
+  /** Description of the problem and possible remedies. */
   message: string;
-  /** The kind of error. */
+  /** Kind of the error. */
   error: ModelErrorKind;
-  /** The HTTP status of a refusal. */
+  /** HTTP status with which the endpoint refused the request; `None` for any other error. */
   status?: number | null;
   /** `true` if the same request may succeed later. */
   retryable: boolean;
 };
 
-/** A call that the endpoint reported in its own field (`tool_calls`, `tool_use`). */
+/** A call that the endpoint reported in a field of its own (`tool_calls`, `tool_use`) instead of the text. */
 export type NativeCall = {
-  /** The endpoint's identifier. */
+  /** Identifier that the endpoint gave the call; `None` if it gave none. */
   id?: string | null;
-  /** Name of the tool, as the endpoint knows it. */
+  /** Name of the called tool, as the endpoint reported it. */
   name: string;
-  /** The arguments' JSON text. */
+  /** JSON text of the call's arguments, which may be invalid. */
   arguments: string;
 };
 
-/** The outcome of a call. A tool's failure is an outcome, not an `Err`. */
+/** The outcome of a call. A tool's failure is an outcome as well, not an `Err`. Every call has exactly one outcome. */
 export type Outcome = {
-  /** The status. */
+  /** Status of the finished call. */
   status: Status;
-  /** The tool's whole answer as text; control tokens in it are not escaped yet. */
+  /** The tool's whole answer as text, or the reason why there is none. Control tokens in it are not escaped yet. */
   text: string;
-  /** MCP's `structuredContent`. */
+  /** Structured result of the tool (`structuredContent` in MCP); `None` if it returned none. */
   structured?: unknown;
   /**
-   * Events from the tool for the caller's user interface, besides the text. No model sees them, except images and
-   * sound (`MEDIA_EVENT`). They are kept with the outcome, so that a stored conversation can
-   * be shown again.
+   * Events from the tool for the caller's user interface, in addition to the text. No model sees them, except images
+   * and sound (`MEDIA_EVENT`). They are stored with the outcome, so that a stored conversation
+   * can be shown again.
    */
   events?: Array<InterfaceEvent>;
   /** Time from the start of the call to its outcome; milliseconds in the serialized form. */
   took?: number | null;
 };
 
-/** An `Event` that owns its text; its JSON form has the variant under `type`. */
+/** An event of the parser that owns its text (`Event` borrows it). In JSON, the member `type` is the event's name. */
 export type OwnedEvent =
-  /** See `Event::Text`. */
+  /** Text of the answer, which the user sees; the fields are those of `Event::Text`. */
   | {
       type: "text";
       text: string;
       span: Range_of_uint64;
     }
-  /** See `Event::Reasoning`. */
+  /** Text of the reasoning; the fields are those of `Event::Reasoning`. */
   | {
       type: "reasoning";
       text: string;
@@ -647,7 +690,7 @@ export type OwnedEvent =
         | null;
       span: Range_of_uint64;
     }
-  /** See `Event::CallStart`. */
+  /** A call has begun and its tool's name is known; the fields are those of `Event::CallStart`. */
   | {
       type: "call_start";
       index: number;
@@ -655,14 +698,14 @@ export type OwnedEvent =
       tool: string;
       span: Range_of_uint64;
     }
-  /** See `Event::ArgsDelta`. */
+  /** A preview of a call's arguments as JSON text; the fields are those of `Event::ArgsDelta`. */
   | {
       type: "args_delta";
       index: number;
       text: string;
       span: Range_of_uint64;
     }
-  /** See `Event::CallEnd`; exactly one of `call` and `rejected` is there. */
+  /** A call has ended: exactly one of `call` and `rejected` is set. The other fields are those of `Event::CallEnd`. */
   | {
       type: "call_end";
       index: number;
@@ -676,14 +719,17 @@ export type OwnedEvent =
       restated: boolean;
       span: Range_of_uint64;
     }
-  /** See `Event::Marker`. */
+  /** Syntax that is neither text nor part of a call; the fields are those of `Event::Marker`. */
   | {
       type: "marker";
       kind: MarkerKind;
       text: string;
       span: Range_of_uint64;
     }
-  /** See `Event::Revised`; exactly one of `provenance` and `reason` is there. */
+  /**
+   * A new verdict on calls that were reported earlier: exactly one of `provenance` and `reason` is set. The other
+   * fields are those of `Event::Revised`.
+   */
   | {
       type: "revised";
       calls: Range_of_uint32;
@@ -695,7 +741,7 @@ export type OwnedEvent =
         | null;
       span: Range_of_uint64;
     }
-  /** See `Event::Moved`. */
+  /** Text that was reported earlier moves to another part of the message; the fields are those of `Event::Moved`. */
   | {
       type: "moved";
       spans: Array<Range_of_uint64>;
@@ -703,116 +749,133 @@ export type OwnedEvent =
       span: Range_of_uint64;
     };
 
-/** A piece of a model's message. */
+/** A part of a model's message: text, syntax or a call. */
 export type Part =
-  /** Syntax around calls and answers, which is not shown to the user. */
+  /** Text of the answer, which the user sees. */
   | {
       type: "text";
-      /** The text, verbatim. */
+      /** The answer's text, verbatim. */
       text: string;
     }
-  /** Syntax around calls and answers, which the user does not see. */
+  /** Syntax around calls and answers, a think tag or a special token, which the user does not see. */
   | {
       type: "marker";
-      /** The kind of the syntax. */
+      /** Kind of the syntax. */
       kind: MarkerKind;
-      /** Its text, verbatim. */
+      /** Text of the syntax, verbatim. */
       text: string;
     }
-  /** A call that may run, and must be answered. */
+  /** A call that may run. The conversation must contain its outcome before the next message. */
   | HistoryCall & {
       type: "call";
     }
-  /** A call that must not run. */
+  /** A call that was rejected and must not run. */
   | {
       type: "rejected";
-      /** The call and the reason. */
+      /** The rejected call with the reason. */
       rejected: Rejected;
-      /** `true` if the model is told about the rejection. */
+      /** `true` if a message about the rejection is sent to the model. */
       feedback: boolean;
-      /** The call as the endpoint reported it in its own field, if it did. */
+      /** The call as the endpoint reported it in a field of its own; `None` if it was in the text. */
       native?: 
         | NativeCall
         | null;
     };
 
-/** Progress before an answer begins. */
+/** The progress of a request before the model's answer begins. In JSON, the member `kind` is its name. */
 export type Progress =
-  /** The server loads the model; the request is sent again until it has. */
+  /** The server is still loading the model; the request is sent again until the model is loaded. */
   | {
       kind: "loading";
     }
-  /** The model reads the prompt. */
+  /** The model is reading the prompt. */
   | {
       kind: "prompt";
-      /** Tokens that were read. */
+      /** Number of prompt tokens that the model has read so far. */
       processed: number;
-      /** Tokens to read. */
+      /** Number of tokens of the whole prompt. */
       total: number;
     };
 
 /**
- * The way in which a call was found. It tells how certain it is that the call was meant: any but
- * `Plain` needs approval, whatever a policy allows by name.
+ * The position and form in which a call was found, and so how certain it is that the model meant the call. A call with
+ * any provenance but `Plain` needs approval, even if the policy allows its tool by name.
  */
 export type Provenance =
-  /** It is where calls are expected. */
+  /** The call is where calls are expected, so it needs no approval because of its provenance. */
   | "plain"
   /**
-   * It was alone in the fence that the message begins with, and prose followed: taken as a
-   * last resort (`FencedCalls`).
+   * The call is in the code fence that the message begins with, and prose follows the fence. It counts as a call
+   * only because the message has no other (`FencedCalls`).
    */
   | "fenced_first"
-  /** No marker announces it, and prose is before it on other lines: many such calls are examples. */
+  /**
+   * The call has no delimiter (dialects `json` and `python`), and prose precedes it on other lines: many such calls
+   * are examples.
+   */
   | "after_prose"
-  /** No marker announces it, and prose follows it. */
+  /** The call has no delimiter (dialects `json` and `python`), and prose follows it. */
   | "before_prose"
   /**
-   * The line before it asks, speaks of an example or introduces another's words; or it neither announces the call nor
-   * is a finished sentence, and prose follows; text between it and an earlier call does not announce it; or the line
-   * after it speaks of it or asks.
+   * The text around the call puts it in doubt: the line before it asks a question, speaks of an example or
+   * introduces another's words; that line neither announces the call nor is a finished sentence, and prose follows
+   * the call; text between an earlier call and this one does not announce it; or the line after it asks a question
+   * or speaks of the call.
    */
   | "hedged"
-  /** It does not begin its line: prose is before it there. */
+  /** The call does not begin its line: prose precedes it on the same line. */
   | "in_a_line"
-  /** It is alone in a fence, and prose is before the fence. */
+  /** The call is alone in a code fence, and prose precedes the fence. */
   | "fenced_after_prose"
   /**
-   * It is inside an element of an unknown name, an edit, a block of YAML or a value outside any call, which may be
-   * what it is about: a file's content, a plan.
+   * The call is inside an element with an unknown name, the delimiters of a file edit, an indented block of YAML or
+   * the element of a parameter's value outside any call, so it may be part of a file's content or of a plan.
    */
   | "in_element"
-  /** A value of it was chosen from text without quotes, which may be prose. */
+  /** A value of the call was recovered from text without quotation marks, which may be prose. */
   | "mended"
   /**
-   * It is in a result or a file of the conversation, or in the instructions, descriptions and schemas of another
-   * server: its bytes, or its tool and arguments. Or it may change something, and its arguments contain a text of the program to the model.
+   * The call is a copy: its text, or its tool with its arguments, occurs in a result or a file of the conversation,
+   * or in the instructions, descriptions or schemas of another server. Or it may change something, and its arguments
+   * contain a text that the program wrote for the model.
    */
   | "echoed"
-  /** It may change something, and names what a rejected call of a read-only tool named just before. */
+  /**
+   * The call may change something, and a text in its arguments occurs in a rejected call of a read-only tool just
+   * before it.
+   */
   | "instead_of_read"
-  /** It was promoted out of the reasoning, or out of what may be reasoning. */
+  /**
+   * The call was promoted: it was in the reasoning of a message without any other content, or in text that may be
+   * reasoning.
+   */
   | "promoted";
 
-/** A construct that quotes a call; `docs/parser.md` has the rules. */
+/** A construct that quotes a call, so that the call is only an example; `docs/parser.md` has the rules. */
 export type QuotedIn =
-  /** A code fence with other text in or after it. */
+  /** A code fence that contains other text than calls, or has other text after it. */
   | "fence"
-  /** A code span: backticks on its line, or `<code>`. */
+  /** A code span: backticks on the call's line, or a tag `<code>` or `<pre>` before the call. */
   | "code_span"
-  /** Quotation marks. */
+  /** Quotation marks around the call, or right before it. */
   | "quotation"
-  /** A line that begins with `>`. */
+  /** A block quote of Markdown: the call's line begins with `>`. */
   | "block_quote"
-  /** A line that is indented as code is. */
+  /** Indented code of Markdown: the call's line is indented by at least four columns and follows a blank line. */
   | "indented_code"
-  /** A comment: `<!-- -->`, `/* */`, or a line after the sign of one, such as `//`. */
+  /** A comment around the call: `<!-- -->`, `/* */`, or a line that begins with a comment sign such as `//`. */
   | "comment"
-  /** A block that holds text as it is: `<blockquote>`, CDATA, a heredoc, triple quotes, … */
+  /** A block of verbatim text around the call, such as `<blockquote>`, CDATA, a heredoc or triple quotes. */
   | "block"
-  /** A sign before it says that it is not meant: a backslash, `~~`, or that of a diff's line. */
+  /**
+   * A sign that the call is not meant: a backslash before it, `~~` (strikethrough) around it, or the `-` or `+` of a
+   * diff before it.
+   */
   | "sign"
-  /** It follows a line with which the prompt introduces an example. */
+  /**
+   * A line before the call that introduces an example or forbids to run it, in the prompt's words or other common
+   * ones.
+   */
   | "own_words";
 
 export type Range_of_uint32 = {
@@ -825,115 +888,123 @@ export type Range_of_uint64 = {
   end: number;
 };
 
-/** Why a call must not run, without the call. */
+/** The reason why a call must not run, without the call itself. */
 export type Reason = {
-  /** The kind of the fault. */
+  /** Kind of the reason why the call must not run. */
   kind: RejectedKind;
-  /** The same in words, with the place. */
+  /** Error message that names the fault and its position, for the user and for the model. */
   message: string;
-  /** Known names that are near an unknown one. */
+  /** Names of tools that the model may have meant; empty unless the kind is `unknown_tool`. */
   nearest?: Array<string>;
-  /** The construct that quotes it (`quoted` only). */
+  /**
+   * Construct that quotes the call, such as a code span, if the parser rejected the call as `quoted`; `None`
+   * otherwise.
+   */
   quoted_in?: 
     | QuotedIn
     | null;
-  /** The way in which the call was found. It counts once nothing else rejects the call. */
+  /** Provenance of the rejected call, which applies if a later event revises the rejection. */
   provenance?: Provenance;
 };
 
-/** Part of a message that text belongs to. */
+/** The part of a message that text belongs to: the answer or the reasoning. */
 export type Region =
   /** The answer, which the user sees. */
   | "content"
   /** The reasoning of the model. */
   | "reasoning";
 
-/** A call that must not run, and why. */
+/** A call that must not run, with the reason. */
 export type Rejected = {
-  /** Reason. */
+  /** Kind of the reason why the call must not run. */
   kind: RejectedKind;
-  /** The call's whole text, at most `Limits::call_bytes`. */
+  /**
+   * Text of the call as the model wrote it, cut off after `Limits::call_bytes`
+   * bytes.
+   */
   raw: string;
-  /** The fault and its place, for people and for the model. */
+  /** Error message that names the fault and its position, for the user and for the model. */
   message: string;
-  /** Server, as far as it was known. */
+  /** Name of the tool's server; `None` if it is unknown. */
   server: string | null;
-  /** Tool, as far as it was known. */
+  /** Name of the called tool; `None` if it could not be read. */
   tool: string | null;
-  /** Names of tools that the model may have meant (`unknown_tool` only). */
+  /** Names of tools that the model may have meant; empty unless the kind is `unknown_tool`. */
   nearest?: Array<string>;
-  /** Syntax that the call was written in. */
+  /** Dialect (call syntax) in which the model wrote the call. */
   dialect: Dialect;
   /**
-   * The call itself where it was complete: a draft, an example, or one with
-   * arguments that its schema refuses.
+   * The parsed call if it was complete, such as a draft, an example or a call with arguments that the tool's schema
+   * refuses; `None` otherwise.
    */
   call?: 
     | Call
     | null;
-  /** The construct that quotes it (`quoted` only). */
+  /**
+   * Construct that quotes the call, such as a code span, if the parser rejected the call as `quoted`; `None`
+   * otherwise.
+   */
   quoted_in?: 
     | QuotedIn
     | null;
-  /**
-   * `true` if its text stays in its place, visible to the reader: an `invented` call after a
-   * line or a result in the text.
-   */
+  /** `true` if the text of an `invented` call stays in the message's text, where the user sees it. */
   in_text?: boolean;
 };
 
-/** Why a call was rejected, in order of precedence. */
+/** The kind of the reason why a call was rejected. If several apply, the first in this order counts. */
 export type RejectedKind =
-  /** It is in the reasoning. */
+  /** The call is a draft: it is inside the model's reasoning. */
   | "in_reasoning"
   /**
-   * It is after the end of the model's own message: in a user's turn or after a
+   * The call is after the end of the model's own message: in a user's turn that the model wrote, or after a tool
    * result that the model wrote itself.
    */
   | "invented"
   /**
-   * It is quoted, so it is an example: in a code fence with other text, in a code span,
-   * between quotation marks, … (`Rejected::quoted_in` says which).
+   * The call is an example: a construct such as a code fence with other text, a code span or quotation marks quotes
+   * it (`Rejected::quoted_in`). Also a doubtful call in a turn that has nobody to approve it.
    */
   | "quoted"
   /**
-   * It is after a call that cannot be read, before what closes that one, or before a closer
-   * that closes nothing: it may be a part of that call's text.
+   * The call may be part of the text of an earlier call: an earlier call is malformed and its closing tag has not
+   * come yet, or a closing tag that closes nothing follows this call.
    */
   | "after_damage"
-  /** It passed a limit on size, depth or number. */
+  /** The call exceeds a limit on its size or its nesting depth, or on the number of calls in a message. */
   | "limit"
-  /** The stream ended before the call did. */
+  /** The stream ended before the call was complete. */
   | "truncated"
-  /** It cannot be read. */
+  /** The call's text is malformed: it cannot be parsed, even with repairs. */
   | "malformed"
-  /** No such tool. */
+  /** The call names a tool that the catalog does not have. */
   | "unknown_tool"
-  /** The tool's schema refuses the arguments. */
+  /** The tool's schema does not accept the call's arguments. */
   | "invalid_arguments"
   /**
-   * Text that is meant as a call of a known tool and fits no syntax of calls: a marker, a bracket
-   * or a name in it is missing or misspelt. Known at the message's end; its text stays in
-   * its place.
+   * Text that is meant as a call of a known tool and fits no call syntax: a delimiter, a bracket or a name in it is
+   * missing or misspelt. It is reported at the end of the message, and stays in the message's text.
    */
   | "near_call";
 
 /** Something that was mended: a word, for some followed by a colon and a place or a name (`coerced:/days`). */
 export type Repair = string;
 
-/** The status of a finished call. Every call has exactly one outcome. */
+/** The status of a finished call: its result, or the reason why it has none. */
 export type Status =
-  /** The tool answered. */
+  /** The tool returned a result. */
   | "result"
-  /** The tool or its server failed; the text says why. */
+  /** The tool or its server failed; the outcome's text gives the reason. */
   | "tool_error"
-  /** The call did not run: the policy, the user or a rule of the turn refused it; the text says which. */
+  /**
+   * The call did not run, because the policy, the user or a rule of the turn refused it; the outcome's text says
+   * which.
+   */
   | "denied"
-  /** The tool did not answer in time. */
+  /** The tool did not answer within the time limit. */
   | "timed_out"
-  /** The turn was cancelled. */
+  /** The turn was cancelled before the call was finished. */
   | "cancelled"
-  /** The call's arguments were shown to the user; nothing ran. */
+  /** The tool is display-only: the call's arguments were shown to the user, and nothing ran. */
   | "displayed";
 
 /** The reason why a turn ended. */
@@ -946,7 +1017,7 @@ export type StopReason =
   | {
       kind: "output_limit";
     }
-  /** The model's answer was empty, even after it was told so. */
+  /** The model's answer was empty, and no further correction was permitted. */
   | {
       kind: "empty_answer";
     }
@@ -960,11 +1031,14 @@ export type StopReason =
   | {
       kind: "filtered";
     }
-  /** The model did not make the required call. */
+  /** The model did not call a tool although the tool choice requires a call. */
   | {
       kind: "call_missing";
     }
-  /** The model repeated a passage until it was stopped. The text before the repetition is the answer. */
+  /**
+   * The model repeated a passage again and again, so the turn cancelled the message. The text before the repetition
+   * is the answer.
+   */
   | {
       kind: "repetition";
       /** Number of consecutive occurrences of the passage. */
@@ -976,107 +1050,116 @@ export type StopReason =
    */
   | {
       kind: "same_calls";
-      /** The tool. */
+      /** Name of the called tool. */
       tool: string;
     }
   /** The last permitted round ended with a call or a mistake. */
   | {
       kind: "max_rounds";
-      /** Number of permitted rounds. */
+      /** Maximum number of rounds of the turn. */
       rounds: number;
     }
-  /** The model made the same kind of mistake repeatedly. */
+  /** The model's message still contained a mistake after the permitted number of consecutive corrections. */
   | {
       kind: "corrections_used_up";
-      /** Number of consecutive corrections that were sent. */
+      /** Number of consecutive corrections that were sent to the model. */
       corrections: number;
-      /** The mistake in the last message. */
+      /** Description of the mistake in the model's last message. */
       message: string;
     }
-  /** The answer did not match the requested schema. The last answer is available as text. */
+  /**
+   * The model's answer did not match the requested schema, even after corrections. The last answer is available as
+   * text.
+   */
   | {
       kind: "output_mismatch";
-      /** Number of consecutive corrections that were sent. */
+      /** Number of consecutive corrections that were sent to the model. */
       corrections: number;
-      /** The mistake in the last answer. */
+      /** Description of the mismatch in the model's last answer. */
       message: string;
     }
-  /** The model failed. */
+  /** The model gave no answer, or only a part of one, because of an error. */
   | ModelFailure & {
       kind: "model_failed";
     }
-  /** A text for the model could not be written: the program's prompt is wrong. */
+  /** A text for the model could not be rendered, because the program's prompt options or templates are faulty. */
   | {
       kind: "prompt_failed";
-      /** The problem. */
+      /** Description of the problem. */
       message: string;
     }
-  /** The answer was cut off because prompt and answer fill the context. */
+  /** The answer was cut off because prompt and answer together fill the model's context. */
   | {
       kind: "context_full";
-      /** Tokens of the context. */
+      /** Size of the model's context, in tokens. */
       context: number;
-      /** Tokens of the prompt, as the endpoint reports them. */
+      /** Number of tokens of the prompt, as the endpoint reports it. */
       prompt: number;
-      /** Tokens of the answer. */
+      /** Number of tokens of the answer that was cut off. */
       answer: number;
-      /** The way to get a longer context, if the server is known. */
+      /** Instruction for getting a longer context, in the terms of the server; `None` if the server is unknown. */
       remedy?: string | null;
     }
-  /** The necessary part of the request does not fit the context, even without the history. */
+  /** The shortest possible request, without the history, does not fit the model's context. */
   | {
       kind: "context_too_small";
-      /** Tokens of the context. */
+      /** Size of the model's context, in tokens. */
       context: number;
-      /** Tokens that are reserved for the reply. */
+      /** Number of tokens that are reserved for the model's reply. */
       reply: number;
-      /** Tokens of the system text with its tools. */
+      /** Number of tokens of the system text with the list of tools. */
       system: number;
-      /** Tokens of the shortest request: system text, question, last results. */
+      /** Number of tokens of the shortest possible request: system text, question and last results. */
       request: number;
-      /** The way to get a longer context, if the server is known. */
+      /** Instruction for getting a longer context, in the terms of the server; `None` if the server is unknown. */
       remedy?: string | null;
     }
-  /** The endpoint reports that the prompt does not fit the model's context, and nothing more can be left out of it. */
+  /**
+   * The endpoint reports that the prompt does not fit the model's context, and nothing more can be omitted from the
+   * prompt.
+   */
   | {
       kind: "context_exceeded";
-      /** Tokens of the prompt, if the endpoint reports them. */
+      /** Number of tokens of the prompt; `None` if the endpoint does not report it. */
       prompt: number | null;
-      /** Tokens of the context, if the endpoint reports them. */
+      /** Size of the model's context, in tokens; `None` if the endpoint does not report it. */
       context: number | null;
-      /** The endpoint's message, and the way to get a longer context. */
+      /** The endpoint's message, followed by an instruction for getting a longer context. */
       message: string;
     }
-  /** The turn was cancelled. */
+  /** The caller cancelled the turn. */
   | {
       kind: "cancelled";
     }
   /**
-   * The turn was suspended: the conversation may contain calls that have not begun, and the next turn continues with
-   * them.
+   * The caller suspended the turn: the conversation may contain calls that have not begun, and the next turn
+   * continues with them.
    */
   | {
       kind: "suspended";
     };
 
 /**
- * Tokens of a request and its answer, as the endpoint counts them.
- * `prompt_tokens` of most endpoints include the cached ones.
+ * Token usage of a request and its answer, as the endpoint counts it or as an estimate. Most endpoints include cached
+ * tokens in `prompt_tokens`.
  */
 export type Usage = {
-  /** Tokens of the request. */
+  /** Number of tokens of the request. */
   prompt_tokens: number;
-  /** Tokens of the answer, reasoning included. */
+  /** Number of tokens of the answer, including its reasoning. */
   completion_tokens: number;
-  /** Tokens of the reasoning, if they were counted. */
+  /** Number of tokens of the reasoning; `None` if they were not counted. */
   reasoning_tokens?: number | null;
-  /** Tokens of the request that the endpoint had cached, if it reports them. */
+  /** Number of tokens of the request that the endpoint had cached; `None` if it does not report it. */
   cached_tokens?: number | null;
-  /** The price of the request in the endpoint's own unit, if it reports one. OpenRouter reports US dollars. */
+  /** Price of the request in the endpoint's own unit (US dollars at OpenRouter); `None` if it reports none. */
   cost?: number | null;
-  /** The tokens of request and answer are this program's own estimate: the endpoint reported none. */
+  /**
+   * `true` if the numbers of tokens of request and answer are this program's own estimate, because the endpoint
+   * reported none.
+   */
   estimated?: boolean;
-  /** The tokens of the reasoning are an estimate, or their share of the answer's tokens is. */
+  /** `true` if the number of tokens of the reasoning is an estimate, by itself or as a share of the answer's tokens. */
   reasoning_estimated?: boolean;
 };
 
@@ -1097,8 +1180,8 @@ export type Usage = {
  * ```
  */
 export type User = {
-  /** The text. */
+  /** Text of the message. */
   text: string;
-  /** Images that go with it. */
+  /** Images that belong to the message, in order. */
   images?: Array<Image>;
 };

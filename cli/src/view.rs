@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::base::digest::sha256;
 use crate::dialog::elicit::InWords;
 use crate::labels;
-use crate::pages::{block::Block, text::Long};
+use crate::pages::{block::PageBlock, text::Long};
 use crate::screen::visible::{clean, clean_after, packed};
 use crate::screen::{excerpt, full_name, pretty};
 use crate::servers::existing::Existing;
@@ -35,7 +35,7 @@ pub(crate) enum Step {
         call: Option<String>,
         pictures: usize,
         #[serde(skip)]
-        block: Box<Block>,
+        block: Box<PageBlock>,
     },
     Round,
     Text {
@@ -86,7 +86,7 @@ pub(crate) enum Step {
         call: String,
         pictures: usize,
         #[serde(skip)]
-        block: Box<Block>,
+        block: Box<PageBlock>,
     },
     Rejected {
         #[serde(skip)]
@@ -134,7 +134,7 @@ impl Step {
         let words = words(&said.text);
         let text = clean(&words);
         Step::User {
-            block: Box::new(Block::user("You", &words, &said.text)),
+            block: Box::new(PageBlock::user("You", &words, &said.text)),
             raw: (text != words).then_some(words),
             text,
             call: (!said.images.is_empty()).then(|| pictures_of(said)),
@@ -153,7 +153,7 @@ impl Step {
 
     fn outcome(id: &str, outcome: &Outcome) -> Self {
         let good = labels::is_good(outcome.status);
-        let block = Block::Outcome {
+        let block = PageBlock::Outcome {
             label: labels::capitalised(labels::status(outcome.status)),
             name: None,
             about: String::new(),
@@ -188,13 +188,13 @@ impl Step {
         Step::End { stopped: stopped.map(clean), again }
     }
 
-    /// Returns the step as a page reads it: what it shows is a [`Block`], as `html`.
+    /// Returns the step as a page reads it: what it shows is a [`PageBlock`], as `html`.
     pub(crate) fn for_page(&self) -> Value {
         let block = match self {
             Step::User { block, .. } | Step::Outcome { block, .. } => Some(Cow::Borrowed(&**block)),
-            Step::Answer { text } => Some(Cow::Owned(Block::answer(text))),
-            Step::Call { name, body, .. } => Some(Cow::Owned(Block::call(name, body))),
-            Step::Rejected { title, text } => Some(Cow::Owned(Block::rejected(title, text))),
+            Step::Answer { text } => Some(Cow::Owned(PageBlock::answer(text))),
+            Step::Call { name, body, .. } => Some(Cow::Owned(PageBlock::call(name, body))),
+            Step::Rejected { title, text } => Some(Cow::Owned(PageBlock::rejected(title, text))),
             _ => None,
         };
         let mut step = json!(self);

@@ -187,9 +187,11 @@ fn fit(
 }
 
 /// Returns styles that list as many of the `meant` tools as fit the budget, in their order, and the size of the list in
-/// tokens. A tool's style does not depend on the tools after it, so a prompt only grows during a conversation. Each
-/// tool may take half of the space that is left, so that a large one does not displace others. The first [`LIKELIEST`]
-/// tools have a budget of their own. Pinned tools are always listed.
+/// tokens. A tool's style does not depend on the tools after it, so a prompt only grows during a conversation. The
+/// first [`LIKELIEST`] tools have a budget of their own, of which each may take at most about twice an equal share of
+/// what is left; a later tool may take half of what is left. So a large tool does not displace others: of eight tools
+/// of a coding agent, one that starts other agents would leave no room for the one that reads files. Pinned tools are
+/// always listed.
 fn choose(
     measure: &impl ListMeasure,
     (full, meant): (Listing, &[usize]),
@@ -199,8 +201,8 @@ fn choose(
     let mut styles: Vec<Style> = pinned.iter().map(|pinned| pinned.then_some(full)).collect();
     let mut tokens = measure.listing(&styles)?;
     for (at, place) in meant.iter().copied().enumerate().filter(|(_, place)| !pinned[*place]) {
-        let budget = if at < LIKELIEST { likeliest } else { all };
-        let most = tokens + budget.saturating_sub(tokens) / 2;
+        let (budget, shares) = if at < LIKELIEST { (likeliest, LIKELIEST - at + 1) } else { (all, 4) };
+        let most = tokens + 2 * budget.saturating_sub(tokens) / shares;
         // A tool that does not fit in full may fit in brief.
         for style in [full, Listing::Brief] {
             styles[place] = Some(style);
@@ -328,7 +330,7 @@ mod tests {
     fn what_is_meant_is_listed_as_far_as_it_fits_and_stays_as_it_is() {
         let sizes = Sizes(vec![[0, 40, 20, 5], [0, 300, 80, 5], [0, 30, 30, 5], [0, 50, 20, 5]], 20);
         let chosen = |meant: &[usize], pinned: [bool; 4]| {
-            let (styles, tokens) = choose(&sizes, (Listing::Signature, meant), &pinned, [220; 2]).unwrap();
+            let (styles, tokens) = choose(&sizes, (Listing::Signature, meant), &pinned, [420; 2]).unwrap();
             let names: Vec<&str> = styles.iter().map(|style| style.map_or("-", |s| &s.as_str()[..2])).collect();
             (names.join(" "), tokens)
         };
@@ -336,9 +338,9 @@ mod tests {
         assert_eq!(chosen(&[], free), ("- - - -".to_owned(), 20));
         assert_eq!(chosen(&[0], free), ("si - - -".to_owned(), 60));
         assert_eq!(chosen(&[0, 1], free), ("si br - -".to_owned(), 140));
-        assert_eq!(chosen(&[0, 1, 2, 3], free), ("si br si br".to_owned(), 190));
-        assert_eq!(chosen(&[3, 1, 0], free), ("si - - si".to_owned(), 110), "each in its turn");
-        assert_eq!(chosen(&[0], [false, true, false, false]), ("- si - -".to_owned(), 320));
+        assert_eq!(chosen(&[0, 1, 2, 3], free), ("si br si si".to_owned(), 220), "the large one leaves room");
+        assert_eq!(chosen(&[3, 1, 0], free), ("si br - si".to_owned(), 190));
+        assert_eq!(chosen(&[0], [false, true, false, false]), ("br si - -".to_owned(), 340));
     }
 
     #[test]

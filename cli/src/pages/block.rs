@@ -12,7 +12,7 @@ use toolgraft::outcome::named_files;
 /// A block of a conversation. Its `kind` chooses the element that the template writes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub(crate) enum Block {
+pub(crate) enum PageBlock {
     /// Descriptions and schemas of tools, folded.
     Tools { tools: Vec<Value> },
     /// A message that most readers skip.
@@ -51,10 +51,10 @@ pub(crate) enum Block {
     Notice { label: String, text: Long },
 }
 
-impl Block {
+impl PageBlock {
     /// Returns the block of a text that most readers skip.
     pub(crate) fn folded(label: &str, text: &str) -> Self {
-        Block::Folded { label: label.to_owned(), size: text.chars().count(), text: Long::new(text) }
+        PageBlock::Folded { label: label.to_owned(), size: text.chars().count(), text: Long::new(text) }
     }
 
     /// Returns the block of what a user said, of which `words` are shown, and the files of `said` folded.
@@ -63,39 +63,39 @@ impl Block {
             let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| "file".into());
             json!({"name": name, "size": text.chars().count(), "text": Long::new(text)})
         });
-        Block::User { label, text: Long::new(words), files: files.collect() }
+        PageBlock::User { label, text: Long::new(words), files: files.collect() }
     }
 
     /// Returns the block of reasoning.
     pub(crate) fn reasoning(text: &str) -> Self {
-        Block::Reasoning { size: text.chars().count(), text: Long::new(text) }
+        PageBlock::Reasoning { size: text.chars().count(), text: Long::new(text) }
     }
 
     /// Returns the block of an answer that is still written, without a label.
     pub(crate) fn said(text: &str) -> Self {
-        Block::Answer { label: "", page: None, text: Some(Long::new(text)) }
+        PageBlock::Answer { label: "", page: None, text: Some(Long::new(text)) }
     }
 
     /// Returns the block of an answer without a label, of which only the Markdown is shown.
     pub(crate) fn answer(text: &str) -> Self {
-        Block::Answer { label: "", page: Some(markdown::tree(text)), text: None }
+        PageBlock::Answer { label: "", page: Some(markdown::tree(text)), text: None }
     }
 
     /// Returns the block of a call without a number. `arguments` may be a diff, whose lines are coloured.
     pub(crate) fn call(name: &str, arguments: &str) -> Self {
         let (name, arguments) = (name.to_owned(), Long::new(arguments));
-        Block::Call { label: "Call".to_owned(), name, about: String::new(), arguments, raw: None }
+        PageBlock::Call { label: "Call".to_owned(), name, about: String::new(), arguments, raw: None }
     }
 
     /// Returns the block of a rejected call whose reason and text are in its `message`.
     pub(crate) fn rejected(label: &str, message: &str) -> Self {
         let (label, message) = (label.to_owned(), message.to_owned());
-        Block::Rejected { label, name: None, draft: false, reason: "", message, raw: None }
+        PageBlock::Rejected { label, name: None, draft: false, reason: "", message, raw: None }
     }
 
     /// Returns the block of a remark.
     pub(crate) fn notice(label: &str, text: &str) -> Self {
-        Block::Notice { label: label.to_owned(), text: Long::new(text) }
+        PageBlock::Notice { label: label.to_owned(), text: Long::new(text) }
     }
 
     /// Returns the block as HTML: one element, in which every text is escaped.

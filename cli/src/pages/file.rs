@@ -20,7 +20,7 @@ use toolgraft_files::{self as files, Mode};
 const SHARED: [(&str, &str); 2] =
     [("page.html", include_str!("../../pages/page.html")), ("block.html", include_str!("../../pages/block.html"))];
 
-/// The template of one [block](super::block::Block), which is its `part`.
+/// The template of one [block](super::block::PageBlock), which is its `part`.
 pub(super) const ONE_BLOCK: &str = r#"{% from "block.html" import block %}{{ block(part) }}"#;
 
 const STYLE: &str = include_str!("../../pages/page.css");

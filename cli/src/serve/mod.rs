@@ -358,6 +358,7 @@ fn config_at(settings: &Settings, args: &ServeModelArgs, (url, trust): (String, 
     config = set(config, settings.way, Config::with_way);
     config = set(config, settings.call_threshold, Config::with_call_threshold);
     config = set(config, settings.prompt_style, Config::with_style);
+    config = set(config, settings.context.map(NonZeroUsize::get), Config::with_context);
     let (said, known) = (settings.clone(), RwLock::new(HashMap::new()));
     config = config.with_model_settings(move |model| {
         if let Some(profiles) = saved.changed() {

@@ -130,7 +130,7 @@ settings! {
     max_pixels: Option<NonZeroUsize> = "50000000",
         "pixels of pictures of MCP servers that serve decodes at once" [Serve];
     max_tokens: Option<NonZeroU32> = "4096", "most tokens of one message of the model" [Talk Probe];
-    context: Option<NonZeroUsize> = "8192", "tokens that the model's context has" [Talk Launch];
+    context: Option<NonZeroUsize> = "8192", "tokens that the model's context has" [Talk Served];
     system: Option<String> = "\"Answer briefly.\"",
         "your own system text, which comes first; @FILE reads it from a file" [Talk Prompt];
     allow: Vec<String> = "[\"files.read_*\"]",

@@ -49,7 +49,7 @@ use crate::chat::Attached;
 use crate::front::Answer;
 use crate::log;
 use crate::pages::doors::{self, Doors, Guarded, PageKey};
-use crate::pages::{self, block::Block};
+use crate::pages::{self, block::PageBlock};
 use crate::replay;
 use crate::screen::visible::{clean, word};
 use crate::servers::status::reports;
@@ -88,7 +88,7 @@ struct Desk {
 
 /// Returns the page and its requests, for who is let in by these doors.
 pub(super) fn router(chats: Arc<Chats>, doors: Arc<Doors>) -> Result<Router, Failure> {
-    let (spoken, thought) = (Block::said(""), Block::reasoning(""));
+    let (spoken, thought) = (PageBlock::said(""), PageBlock::reasoning(""));
     let filled = json!({"own_style": OWN_STYLE, "script": SCRIPT, "spoken": spoken, "thought": thought});
     let filled = pages::file::render(TEMPLATE, filled).map_err(Failure::job)?;
     let desk = Desk { chats, page: filled.into() };

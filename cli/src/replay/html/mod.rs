@@ -21,7 +21,7 @@ use super::settings::RoundSettings;
 use super::view::{AGAINST, Answered, At, Totals, View};
 use crate::base::{Failure, browser, input};
 use crate::labels;
-use crate::pages::{self, block::Block, text::Long};
+use crate::pages::{self, block::PageBlock, text::Long};
 use crate::screen::full_name;
 use crate::terminal::{counted, grouped};
 use toolgraft::message::Role;
@@ -64,17 +64,17 @@ struct Taken {
     session: Vec<Value>,
     title: String,
     source: String,
-    notes: Vec<Block>,
+    notes: Vec<PageBlock>,
     rows: Rows,
     rounds: Vec<RoundPart>,
     contents: Vec<Listed>,
-    endings: Vec<Block>,
+    endings: Vec<PageBlock>,
     totals: Totals,
     tokens: u64,
     /// Times of outcomes that are still to be shown, by id.
     times: Vec<(String, Option<u64>)>,
     /// Notices of the round, which are shown after its outcomes.
-    notices: Vec<Block>,
+    notices: Vec<PageBlock>,
     /// The last round's calls were answered, or it was corrected.
     answered: bool,
     asked: bool,
@@ -94,7 +94,7 @@ impl Pages {
         self.recordings.last_mut().expect("a replay names the recording before what is in it")
     }
 
-    fn part(&mut self, part: Block) {
+    fn part(&mut self, part: PageBlock) {
         if let Some(round) = self.taken().rounds.last_mut() {
             round.parts.push(part);
         }
@@ -111,7 +111,7 @@ impl Taken {
             session: facts.collect(),
             title: session.title.clone().unwrap_or_else(|| file_name(at.file).to_owned()),
             source: format!("{}{which} · {format}", at.file),
-            notes: recording.notes.iter().map(|note| Block::notice("Note", &note.to_string())).collect(),
+            notes: recording.notes.iter().map(|note| PageBlock::notice("Note", &note.to_string())).collect(),
             rows: Rows::new(recording),
             ..Taken::default()
         }
@@ -170,7 +170,7 @@ impl View for Pages {
         taken.end_round();
         let mut parts = Vec::new();
         if let Some(kept) = round.sent.as_ref().and_then(|sent| sent.kept) {
-            parts.push(Block::notice("Note", &left_out(kept, round)));
+            parts.push(PageBlock::notice("Note", &left_out(kept, round)));
         }
         // The tools are shown once, and again where they were sent anew.
         if round.tools.is_some() || at.round == 1 {
@@ -191,7 +191,7 @@ impl View for Pages {
         }
         taken.answered = !round.outcomes.is_empty() || round.notices.iter().any(|n| n.kind == "correction");
         taken.times = round.outcomes.iter().map(|o| (o.id.clone(), o.at)).collect();
-        taken.notices = round.notices.iter().map(|n| Block::notice(notice_heading(&n.kind), &n.text)).collect();
+        taken.notices = round.notices.iter().map(|n| PageBlock::notice(notice_heading(&n.kind), &n.text)).collect();
         taken.tokens += round.usage.map_or(0, |usage| usage.prompt_tokens + usage.completion_tokens);
         let heading = labels::capitalised(&format!("Round {}", at.round));
         taken.contents.push(Listed::new(anchor.clone(), heading.clone(), question));
@@ -208,10 +208,10 @@ impl View for Pages {
         let natives = round.native_calls.iter().zip(&played.native_numbers);
         natives.for_each(|(call, number)| self.part(page::native(*number, call)));
         if let Some(unread) = played.unread() {
-            self.part(Block::Unread { text: Long::new(unread) });
+            self.part(PageBlock::Unread { text: Long::new(unread) });
         }
         if played.assembled.answer_in_reasoning {
-            self.part(Block::notice("Note", "no </think> came: the apparent reasoning is the answer"));
+            self.part(PageBlock::notice("Note", "no </think> came: the apparent reasoning is the answer"));
         }
         let taken = self.taken();
         taken.totals.count(round, played);
@@ -234,7 +234,7 @@ impl View for Pages {
             .iter()
             .map(|e| format!("{}:{}  {}\n    {}\n    {}", e.line, e.column, e.found, e.why, e.remedy))
             .collect();
-        self.part(Block::notice(&labels::capitalised("flushed as text"), &lines.join("\n")));
+        self.part(PageBlock::notice(&labels::capitalised("flushed as text"), &lines.join("\n")));
         Ok(())
     }
 
@@ -252,7 +252,7 @@ impl View for Pages {
         let taken = self.taken();
         taken.end_round();
         if let Some(cut) = recording.cut {
-            taken.endings.push(Block::notice("Cut off", &cut.to_string()));
+            taken.endings.push(PageBlock::notice("Cut off", &cut.to_string()));
         }
         Ok(())
     }
@@ -262,7 +262,7 @@ impl View for Pages {
             [] => ("As expected", AGAINST.to_owned()),
             differences => ("Not as expected", differences.join("\n")),
         };
-        self.taken().endings.push(Block::notice(label, &text));
+        self.taken().endings.push(PageBlock::notice(label, &text));
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::labels::{self, capitalised};
-use crate::pages::{block::Block, markdown, text::Long};
+use crate::pages::{block::PageBlock, markdown, text::Long};
 use crate::replay::play::{Played, Shown};
 use crate::replay::view::{self, Answered};
 use crate::screen::full_name;
@@ -87,11 +87,11 @@ pub(super) struct RoundPart {
     pub(super) heading: String,
     pub(super) meta: String,
     /// In the order in which they are read.
-    pub(super) parts: Vec<Block>,
+    pub(super) parts: Vec<PageBlock>,
 }
 
 /// Returns the tools on offer.
-pub(super) fn tools(catalog: &Catalog) -> Block {
+pub(super) fn tools(catalog: &Catalog) -> PageBlock {
     let part = |tool: &toolgraft::Tool| {
         json!({
             "name": full_name(tool.server.as_deref(), &tool.name),
@@ -99,12 +99,12 @@ pub(super) fn tools(catalog: &Catalog) -> Block {
             "schema": tool.input_schema.as_ref().and_then(|schema| serde_json::to_string_pretty(schema).ok()),
         })
     };
-    Block::Tools { tools: catalog.tools().map(part).collect() }
+    PageBlock::Tools { tools: catalog.tools().map(part).collect() }
 }
 
 /// Returns a message that was sent. `results`: a user's message contains the results of calls; `prompt`: it may begin
 /// with the prompt.
-pub(super) fn message(message: &Message, results: bool, prompt: bool) -> Vec<Block> {
+pub(super) fn message(message: &Message, results: bool, prompt: bool) -> Vec<PageBlock> {
     let label = match message.role {
         Role::System => "System prompt",
         Role::User => "User",
@@ -114,25 +114,25 @@ pub(super) fn message(message: &Message, results: bool, prompt: bool) -> Vec<Blo
     };
     let said = message.shown();
     match message.role {
-        Role::User if results => vec![Block::folded("Results, as the model reads them", &said)],
+        Role::User if results => vec![PageBlock::folded("Results, as the model reads them", &said)],
         Role::User => {
             let (words, question) = (words(&said), view::question(&said).filter(|_| prompt));
-            let before = question.is_some().then(|| Block::folded(&format!("System prompt + {label}"), &words));
-            let asked = Block::user(label, &question.unwrap_or(words), &said);
+            let before = question.is_some().then(|| PageBlock::folded(&format!("System prompt + {label}"), &words));
+            let asked = PageBlock::user(label, &question.unwrap_or(words), &said);
             before.into_iter().chain([asked]).collect()
         }
         _ if said.is_empty() => Vec::new(),
-        _ => vec![Block::folded(label, &said)],
+        _ => vec![PageBlock::folded(label, &said)],
     }
 }
 
-pub(super) fn call(number: usize, call: &Call, untagged: bool) -> Block {
+pub(super) fn call(number: usize, call: &Call, untagged: bool) -> PageBlock {
     let mut about = vec![call.dialect.to_string()];
     about.extend(labels::provenance(call.provenance, untagged).map(str::to_owned));
     about.extend(labels::repaired(call));
     // The text of the arguments is shown only where it reads otherwise than the call.
     let changed = serde_json::from_str::<Value>(&call.raw_arguments).ok().as_ref() != Some(&call.arguments);
-    Block::Call {
+    PageBlock::Call {
         label: capitalised(&format!("call {number}")),
         name: full_name(call.server.as_deref(), &call.tool),
         about: about.join(" · "),
@@ -141,20 +141,20 @@ pub(super) fn call(number: usize, call: &Call, untagged: bool) -> Block {
     }
 }
 
-pub(super) fn native(number: usize, call: &NativeCall) -> Block {
+pub(super) fn native(number: usize, call: &NativeCall) -> PageBlock {
     let arguments =
         serde_json::from_str(&call.arguments).map_or_else(|_| Long::new(&call.arguments), |v| Long::json(&v));
     let label = capitalised(&format!("native call {number}"));
-    Block::Call { label, name: call.name.clone(), about: call.id.clone().unwrap_or_default(), arguments, raw: None }
+    PageBlock::Call { label, name: call.name.clone(), about: call.id.clone().unwrap_or_default(), arguments, raw: None }
 }
 
-fn rejected(rejected: &Rejected) -> Block {
+fn rejected(rejected: &Rejected) -> PageBlock {
     let mut message = rejected.message.clone();
     // The message mostly has the names already.
     if !rejected.nearest.is_empty() && !rejected.nearest.iter().all(|name| message.contains(name.as_str())) {
         message = format!("{message} ({})", rejected.nearest.join(", "));
     }
-    Block::Rejected {
+    PageBlock::Rejected {
         label: capitalised(labels::not_run(rejected.kind)),
         name: rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool)),
         draft: rejected.stays_in_text(),
@@ -164,13 +164,13 @@ fn rejected(rejected: &Rejected) -> Block {
     }
 }
 
-pub(super) fn outcome(answered: &Answered<'_>) -> Block {
+pub(super) fn outcome(answered: &Answered<'_>) -> PageBlock {
     let outcome = answered.outcome;
     let took = outcome.took.map(|took| format!("{} ms", took.as_millis()));
     let which = answered.number.map_or_else(|| answered.id.to_owned(), |number| format!("call {number}"));
     let about = [Some(which), took, Some("recorded".to_owned())];
     let events = serde_json::to_value(&outcome.events).ok().filter(|_| !outcome.events.is_empty());
-    Block::Outcome {
+    PageBlock::Outcome {
         label: capitalised(labels::status(outcome.status)),
         name: answered.name.clone(),
         about: about.into_iter().flatten().collect::<Vec<_>>().join(" · "),
@@ -184,7 +184,7 @@ pub(super) fn outcome(answered: &Answered<'_>) -> Block {
 
 /// Returns the blocks of an answer: its pieces where they belong, joined. The calls of the reasoning stay in its text
 /// and are listed after it, unless they are made.
-pub(super) fn answer(played: &Played) -> Vec<Block> {
+pub(super) fn answer(played: &Played) -> Vec<PageBlock> {
     let mut parts = Vec::new();
     let mut text = Text::default();
     for part in played.shown() {
@@ -216,11 +216,11 @@ pub(super) fn answer(played: &Played) -> Vec<Block> {
 struct Text {
     reasoning: bool,
     text: String,
-    after: Vec<Block>,
+    after: Vec<PageBlock>,
 }
 
 impl Text {
-    fn push(&mut self, reasoning: bool, more: &str, parts: &mut Vec<Block>) {
+    fn push(&mut self, reasoning: bool, more: &str, parts: &mut Vec<PageBlock>) {
         if self.reasoning != reasoning {
             self.end(parts);
             self.reasoning = reasoning;
@@ -228,15 +228,15 @@ impl Text {
         self.text.push_str(more);
     }
 
-    fn end(&mut self, parts: &mut Vec<Block>) {
+    fn end(&mut self, parts: &mut Vec<PageBlock>) {
         let text = std::mem::take(&mut self.text);
         let shown = text.trim_matches(['\n', '\r', ' ']);
         if !shown.is_empty() {
             parts.push(match self.reasoning {
-                true => Block::reasoning(shown),
+                true => PageBlock::reasoning(shown),
                 false => {
                     let page = markdown::formatted(shown);
-                    Block::Answer { label: "Answer", page, text: Some(Long::new(shown)) }
+                    PageBlock::Answer { label: "Answer", page, text: Some(Long::new(shown)) }
                 }
             });
         }

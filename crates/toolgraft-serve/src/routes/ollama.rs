@@ -139,7 +139,7 @@ async fn show(shared: &Shared, headers: &HeaderMap, body: &Map<String, Value>) -
     if let Some(count) = info.parameters {
         facts.entry("general.parameter_count").or_insert_with(|| count.into());
     }
-    if let Some(context) = info.context {
+    if let Some(context) = shared.config.upstream.context.map(|tokens| tokens as u64).or(info.context) {
         // Replaces the value in the model file, which is only the largest possible context.
         facts.insert(length, context.into());
     }

@@ -75,9 +75,10 @@ impl Shared {
             true => self.upstream.model.listed_model(&request.model).await.map(served),
             false => None,
         };
-        let context = match request.lists_much() {
-            true => self.upstream.model.context_window(Some(&request.model)).await,
-            false => None,
+        let set = self.config.upstream.context;
+        let context = match request.lists_much() && set.is_none() {
+            true => self.upstream.model.context_window(Some(&request.model)).await.map(|window| window.tokens),
+            false => set,
         };
         let takes_tools =
             match request.has_tools() && AskSettings::asks_for_tools(&self.config.settings, &request.model) {
@@ -95,7 +96,7 @@ impl Shared {
                 self.cache.ways().recalls(&Some(request.model.clone()), fault);
             }
         }
-        request.known = ModelFacts { served, takes_tools, reads, context: context.map(|window| window.tokens) };
+        request.known = ModelFacts { served, takes_tools, reads, context };
         request
     }
 

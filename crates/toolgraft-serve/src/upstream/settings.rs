@@ -17,6 +17,8 @@ pub(crate) struct UpstreamSettings {
     pub(crate) trust: Trust,
     pub(crate) https_proxy: Option<(String, String)>,
     pub(crate) idle_timeout: Duration,
+    /// Number of tokens of the models' context; `None` to query the endpoint.
+    pub(crate) context: Option<usize>,
     pub(crate) learned: Vec<Learned>,
     pub(crate) learning: Option<Learning>,
 }
@@ -31,6 +33,7 @@ impl UpstreamSettings {
             trust: Trust::default(),
             https_proxy: None,
             idle_timeout: IDLE_TIMEOUT,
+            context: None,
             learned: Vec::new(),
             learning: None,
         }

@@ -306,13 +306,16 @@ async fn how_much_of_the_tools_is_listed_is_told_and_set() {
     }
 }
 
-/// Tools that would take more than a quarter of the actual context are listed in a shorter form.
+/// Tools that would take more than a quarter of the actual context are listed in a shorter form. A context that is set
+/// goes before the endpoint's.
 #[tokio::test]
-async fn the_listing_follows_the_endpoints_context() {
-    for (context, is_short) in [(4_096, true), (65_536, false)] {
+async fn the_listing_follows_the_context() {
+    for (context, set, is_short) in
+        [(4_096, None, true), (65_536, None, false), (65_536, Some(4_096), true), (4_096, Some(65_536), false)]
+    {
         let props = json!({"default_generation_settings": {"n_ctx": context}, "chat_template": "", "total_slots": 1});
         let endpoint = Endpoint::setup().serves("/props", props).answer(|_, _| Reply::text("Fine."));
-        let served = serve(&endpoint, |config| config).await;
+        let served = serve(&endpoint, |config| set.into_iter().fold(config, Config::with_context)).await;
         let names: Vec<String> = (0..40).map(|at| format!("tool_{at}")).collect();
         let mut tools = Chat.tools(&names.iter().map(String::as_str).collect::<Vec<_>>());
         for tool in tools.as_array_mut().unwrap() {
