@@ -7,6 +7,7 @@
 use super::bytes::Places;
 use super::escape::{Special, short_escape};
 use super::loose::Loose;
+use super::read::MAX_DEPTH;
 use super::step::JsonStep;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -96,7 +97,7 @@ impl Lexer {
     /// Creates a lexer before the first byte of a value, which reports no members. `max_depth` is at most 127.
     pub(crate) fn new(max_depth: usize) -> Self {
         // As after a colon: a string in other quotation marks may begin (`Loose::at_value`).
-        Lexer { max_depth: max_depth.min(127), last: b':', ..Lexer::default() }
+        Lexer { max_depth: max_depth.min(MAX_DEPTH), last: b':', ..Lexer::default() }
     }
 
     /// Returns `true` if the lexer is inside a string.

@@ -55,7 +55,7 @@ pub(crate) use escape::{Special, escaped, push_escaped, short_escape};
 pub(crate) use lexer::{Lexer, is_too_deep};
 pub(crate) use loose::{Closer, Loose};
 pub(crate) use outside::{outside, unclosed};
-pub(crate) use read::{NotJson, common_prefix, read, strict, string};
+pub(crate) use read::{MAX_DEPTH, NotJson, common_prefix, read, strict, string};
 pub use repair::Repair;
 pub(crate) use spaced::spaced;
 pub(crate) use step::JsonStep;

@@ -39,10 +39,10 @@ pub(super) fn keep(catalog: &Catalog) {
 
 /// Adds servers to the known ones.
 fn learn(known: &mut Tools, seen: Tools) {
-    if known.len() + seen.len() > MOST {
-        known.clear();
+    known.extend(seen.clone());
+    if known.len() > MOST {
+        *known = seen;
     }
-    known.extend(seen);
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ use super::repair::Repair;
 use super::window::leading_space;
 
 /// Maximum nesting depth, equal to that of `serde_json`.
-const MAX_DEPTH: usize = 127;
+pub(crate) const MAX_DEPTH: usize = 127;
 
 /// The offset at which reading stopped because no certain reading follows, and the reason.
 #[derive(Debug)]

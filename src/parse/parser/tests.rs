@@ -305,6 +305,10 @@ fn limits_hold_at_the_limit_and_one_past_it() {
     let depth = |depth| Limits { depth, ..Limits::default() };
     assert_eq!(with(depth(2), MCP).calls().count(), 1);
     assert_eq!(kinds(&with(depth(1), MCP)), [RejectedKind::Limit]);
+    let nested = |depth: usize| format!("[write_to_file(content={}1{})]", "[".repeat(depth), "]".repeat(depth));
+    let python = |text: &str| parsed(text, Config { limits: depth(usize::MAX), ..known() });
+    assert_eq!(python(&nested(100)).calls().count(), 1);
+    assert_eq!(python(&nested(200)).calls().count(), 0, "no limit is above that of JSON");
     let calls = |calls| Limits { calls, ..Limits::default() };
     assert_eq!(kinds(&with(calls(1), &format!("{MCP}{MCP}"))), [RejectedKind::Limit]);
 }

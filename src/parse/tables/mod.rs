@@ -17,8 +17,8 @@ use crate::dialect::{
     Announcer, Block, CallKeys, Dialect, MarkedJson, Named, NamedCall, QUOTING_BLOCKS, REASONING_MARKS, RESULT_TAGS,
     React, ReasoningMark, Shape, Wrapper,
 };
-use crate::json::common_prefix;
 use crate::json::window::{Match, No, Undecided, begins_tag};
+use crate::json::{MAX_DEPTH, common_prefix};
 use crate::parse::config::{Config, MIN_HOLD};
 use crate::parse::marks::head::begins_token;
 use crate::parse::marks::lexicon::Lexicon;
@@ -79,7 +79,9 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn new(mut config: Config) -> Self {
+        // Every reader of values can count on it, also those that call themselves for what is nested.
+        config.limits.depth = config.limits.depth.min(MAX_DEPTH);
         let mut tables =
             Tables { tokens: config.dialects.iter().next().is_some(), hold: MIN_HOLD, config, ..Tables::default() };
         tables.tools = tables.config.catalog.as_deref().map(tag_tools).unwrap_or_default();
