@@ -24,7 +24,7 @@ use toolgraft::model::Progress;
 use toolgraft::wire::set_member;
 use toolgraft::{AgentEvent, Conversation, Outcome};
 
-/// A step of a conversation. What the user is asked has the words of the page.
+/// A step of a conversation, such as a piece of text or a call, as it is displayed; serialized for the page.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "step", rename_all = "kebab-case")]
 pub(crate) enum Step {
@@ -109,7 +109,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// Returns the step of an event that needs no event before it.
+    /// Returns the step of an event whose display does not depend on earlier events; `None` for other events.
     pub(crate) fn of(event: &AgentEvent) -> Option<Self> {
         Some(match event {
             AgentEvent::RoundStarted { .. } => Step::wait("waiting for the model"),
@@ -142,7 +142,7 @@ impl Step {
         }
     }
 
-    /// Returns `None` where nothing was said.
+    /// Returns the step of an answer; `None` if its text is blank.
     fn answer(text: &str) -> Option<Self> {
         (!text.trim().is_empty()).then(|| Step::Answer { text: clean(text) })
     }
@@ -166,7 +166,7 @@ impl Step {
         Step::Outcome { call: id.to_owned(), pictures: outcome.images().count(), block: Box::new(block) }
     }
 
-    /// Returns the step of a call that is rejected: why, and the beginning of what was written.
+    /// Returns the step of a rejected call, with the reason and an excerpt of its text.
     pub(crate) fn rejected(rejected: &Rejected) -> Self {
         let title = format!("rejected call of {} ({})", tool_of(rejected), rejected.kind);
         Step::Rejected { title, text: clean(&format!("{}\n\n{}", rejected.message, excerpt(&rejected.raw))) }
@@ -188,7 +188,7 @@ impl Step {
         Step::End { stopped: stopped.map(clean), again }
     }
 
-    /// Returns the step as a page reads it: what it shows is a [`PageBlock`], as `html`.
+    /// Returns the step as JSON for the page. Steps that show a [`Block`] have it in the field `html`.
     pub(crate) fn for_page(&self) -> Value {
         let block = match self {
             Step::User { block, .. } | Step::Outcome { block, .. } => Some(Cow::Borrowed(&**block)),
@@ -205,13 +205,13 @@ impl Step {
     }
 }
 
-/// Returns the name by which the pictures of a question are asked for.
+/// Returns the id under which the pictures of a user message are requested: the SHA-256 of their data.
 pub(crate) fn pictures_of(said: &User) -> String {
     let all: String = said.images.iter().map(Image::base64).collect();
     sha256(all.as_bytes())
 }
 
-/// Returns the region whose text a rejected call is part of; `None` if it is taken out.
+/// Returns the region whose text contains a rejected call; `None` if the call is removed from the text.
 pub(crate) fn region(rejected: &Rejected) -> Option<Region> {
     match rejected.kind {
         RejectedKind::InReasoning => Some(Region::Reasoning),
@@ -219,22 +219,22 @@ pub(crate) fn region(rejected: &Rejected) -> Option<Region> {
     }
 }
 
-/// Returns the tool that a rejected call names.
+/// Returns the full name of the tool that a rejected call names; `a tool` if it names none.
 pub(crate) fn tool_of(rejected: &Rejected) -> String {
     let name = rejected.tool.as_deref().map(|tool| full_name(rejected.server.as_deref(), tool));
     name.unwrap_or_else(|| "a tool".to_owned())
 }
 
-/// Makes steps of a turn's events.
+/// Converts the events of a turn to steps.
 #[derive(Default)]
 pub(crate) struct TurnSteps {
     existing: Existing,
-    /// The text and the reasoning of this round.
+    /// Text of the current round outside its reasoning, which is in `thought`.
     said: String,
     thought: String,
-    /// The steps of calls that were written and not shown yet, by their ids.
+    /// Steps of completed calls that are not shown yet, by call id.
     written: HashMap<String, Step>,
-    /// Ids of those that were shown.
+    /// Ids of the calls that were shown.
     shown: HashSet<String>,
 }
 
@@ -243,12 +243,12 @@ impl TurnSteps {
         TurnSteps { existing, ..TurnSteps::default() }
     }
 
-    /// The turn is over.
+    /// Discards the state of the turn, after its end.
     pub(crate) fn reset(&mut self) {
         *self = TurnSteps::new(std::mem::take(&mut self.existing));
     }
 
-    /// Returns the steps of an event.
+    /// Returns the steps that show an event; none for events that are not shown.
     pub(crate) fn take(&mut self, event: &AgentEvent) -> Vec<Step> {
         let mut steps = self.steps(event);
         steps.extend(Step::of(event));
@@ -300,7 +300,7 @@ impl TurnSteps {
         Step::Reasoning { text: add(&mut self.thought, text) }
     }
 
-    /// All of the round until now was something else.
+    /// Reclassifies all text and reasoning of the round so far as `to`, and discards its calls.
     fn switch(&mut self, to: Region) -> Step {
         let all = format!("{}{}", self.thought, self.said);
         (self.said, self.thought) = match to {
@@ -319,7 +319,7 @@ impl TurnSteps {
         }
     }
 
-    /// Returns a call that is dealt with now, unless it was shown.
+    /// Returns the step of a call that is to be approved or run, unless it was already shown.
     fn call(&mut self, id: &str, server: Option<&str>, tool: &str) -> impl Iterator<Item = Step> + use<> {
         let is_new = self.shown.insert(id.to_owned());
         let written = || self.written.remove(id).unwrap_or_else(|| Step::call(id, (server, tool), String::new()));
@@ -327,14 +327,14 @@ impl TurnSteps {
     }
 }
 
-/// Adds a piece to a text, and returns the piece as it is shown there.
+/// Appends a piece to a text. Returns the piece with hidden characters made visible, as displayed after the text.
 fn add(text: &mut String, piece: &str) -> String {
     let shown = clean_after(text.chars().next_back().unwrap_or('\0'), piece);
     text.push_str(piece);
     shown
 }
 
-/// Returns the steps that show a conversation.
+/// Returns the steps that show a stored conversation.
 pub(crate) fn history(conversation: &Conversation) -> Vec<Step> {
     conversation.entries().iter().flat_map(of_entry).collect()
 }

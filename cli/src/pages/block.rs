@@ -17,7 +17,7 @@ pub(crate) enum PageBlock {
     Tools { tools: Vec<Value> },
     /// A message that most readers skip.
     Folded { label: String, size: usize, text: Long },
-    /// Words of the user, and the files that came with them, folded.
+    /// Text of a user message, and its attached files, folded.
     User { label: &'static str, text: Long, files: Vec<Value> },
     /// Reasoning of the model, folded. A `size` of 0 is not shown: the text may still grow.
     Reasoning { size: usize, text: Long },
@@ -25,9 +25,9 @@ pub(crate) enum PageBlock {
     Answer { label: &'static str, page: Option<Vec<Value>>, text: Option<Long> },
     /// A call; `raw` has its arguments as the model wrote them, if they were read otherwise.
     Call { label: String, name: String, about: String, arguments: Long, raw: Option<Long> },
-    /// Text after a call that nobody reads.
+    /// Text of the model after a call, which is not read.
     Unread { text: Long },
-    /// A rejected call; `draft` if the text that it was written in shows it as well.
+    /// A rejected call; `draft` is `true` if the surrounding text shows the call as well.
     Rejected {
         label: String,
         name: Option<String>,
@@ -36,7 +36,7 @@ pub(crate) enum PageBlock {
         message: String,
         raw: Option<Long>,
     },
-    /// The outcome of a call; `folded` shows its status alone.
+    /// The outcome of a call; if `folded`, only its status is visible at first.
     Outcome {
         label: String,
         name: Option<String>,
@@ -47,7 +47,7 @@ pub(crate) enum PageBlock {
         structured: Option<Long>,
         events: Option<Long>,
     },
-    /// A remark of this program.
+    /// A remark of this program about the conversation.
     Notice { label: String, text: Long },
 }
 
@@ -57,7 +57,7 @@ impl PageBlock {
         PageBlock::Folded { label: label.to_owned(), size: text.chars().count(), text: Long::new(text) }
     }
 
-    /// Returns the block of what a user said, of which `words` are shown, and the files of `said` folded.
+    /// Returns the block of a user message `said`: `words` are its visible text, and the files in it are folded.
     pub(crate) fn user(label: &'static str, words: &str, said: &str) -> Self {
         let files = named_files(said).map(|(name, text)| {
             let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| "file".into());
@@ -66,12 +66,12 @@ impl PageBlock {
         PageBlock::User { label, text: Long::new(words), files: files.collect() }
     }
 
-    /// Returns the block of reasoning.
+    /// Returns the block of the model's reasoning.
     pub(crate) fn reasoning(text: &str) -> Self {
         PageBlock::Reasoning { size: text.chars().count(), text: Long::new(text) }
     }
 
-    /// Returns the block of an answer that is still written, without a label.
+    /// Returns the block of an answer as plain text, without a label, for an answer that is being received.
     pub(crate) fn said(text: &str) -> Self {
         PageBlock::Answer { label: "", page: None, text: Some(Long::new(text)) }
     }
@@ -81,7 +81,7 @@ impl PageBlock {
         PageBlock::Answer { label: "", page: Some(markdown::tree(text)), text: None }
     }
 
-    /// Returns the block of a call without a number. `arguments` may be a diff, whose lines are coloured.
+    /// Returns the block of a call, labelled without a number. `arguments` may be a diff, whose lines are coloured.
     pub(crate) fn call(name: &str, arguments: &str) -> Self {
         let (name, arguments) = (name.to_owned(), Long::new(arguments));
         PageBlock::Call { label: "Call".to_owned(), name, about: String::new(), arguments, raw: None }
@@ -93,7 +93,7 @@ impl PageBlock {
         PageBlock::Rejected { label, name: None, draft: false, reason: "", message, raw: None }
     }
 
-    /// Returns the block of a remark.
+    /// Returns the block of a remark of this program.
     pub(crate) fn notice(label: &str, text: &str) -> Self {
         PageBlock::Notice { label: label.to_owned(), text: Long::new(text) }
     }

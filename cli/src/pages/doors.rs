@@ -22,36 +22,36 @@ use tokio::net::TcpListener;
 
 use crate::base::{Failure, lock, output, secret::secret};
 
-/// A local server that a browser can enter, and its messages.
+/// Settings of a local server that browsers enter with a token: its path, cookie and messages.
 pub(crate) struct Guarded {
     /// The path at which a browser enters; the cookie is valid below it.
     pub(crate) path: &'static str,
-    /// The cookie's name, but for the port.
+    /// Name of the cookie without the port, which is appended.
     pub(crate) cookie: &'static str,
     /// `true` if a browser may change things: its page then has a script, which gets the page key. The page itself
     /// contains nothing private and is served to everybody.
     pub(crate) changes: bool,
     /// Message that is printed when a browser has entered; the next URL follows it.
     pub(crate) entered: &'static str,
-    /// The remedy for a request without access: how to enter.
+    /// Body of the response to a request without access: how to get access.
     pub(crate) remedy: &'static str,
     /// The purpose of the port, with a leading blank, if it is to be named in an error.
     pub(crate) wants: &'static str,
-    /// The remedy if the port is taken: how to choose another.
+    /// Remedy in the error if the port is in use: how to choose another.
     pub(crate) other_port: &'static str,
 }
 
-/// A server of this machine alone.
+/// A server that listens on the loopback interface only.
 pub(crate) struct LocalServer {
     listener: TcpListener,
     pub(crate) doors: Arc<Doors>,
 }
 
 impl LocalServer {
-    /// Listens on the loopback alone; port 0 takes any that is free.
+    /// Listens on 127.0.0.1 at the port; 0 chooses a free one.
     ///
     /// # Errors
-    /// The port cannot be had; the system has no random numbers.
+    /// The port cannot be bound, or the system provides no random numbers.
     pub(crate) async fn bind(port: u16, guarded: Guarded) -> Result<Self, Failure> {
         let Guarded { wants, other_port, .. } = guarded;
         let failed = |error| Failure::usage(format!("cannot listen on 127.0.0.1:{port}{wants}: {error}: {other_port}"));
@@ -60,7 +60,8 @@ impl LocalServer {
         Ok(LocalServer { listener, doors: Arc::new(Doors::new(port, guarded)?) })
     }
 
-    /// Answers those who may look until it is dropped. `policy` says what a page may load and run.
+    /// Serves `pages` to requests with access until the future is dropped. `policy` is the Content-Security-Policy of
+    /// all responses.
     pub(crate) async fn serve(self, pages: Router, policy: &str) {
         let headers = headers(policy);
         let pages = pages.layer(middleware::from_fn_with_state(self.doors, check)).layer(middleware::map_response(
@@ -74,7 +75,7 @@ impl LocalServer {
     }
 }
 
-/// Returns the headers of every answer.
+/// Returns the headers of every response, with `policy` as Content-Security-Policy.
 fn headers(policy: &str) -> HeaderMap {
     let all = [
         (header::CACHE_CONTROL, "no-store"),
@@ -87,52 +88,52 @@ fn headers(policy: &str) -> HeaderMap {
     all.into_iter().filter_map(|(name, value)| Some((name, HeaderValue::from_str(value).ok()?))).collect()
 }
 
-/// Returns a value of a request's query.
+/// Returns the value of a parameter of a query string, percent-decoded; `None` if it is missing.
 pub(crate) fn value(query: Option<&str>, name: &str) -> Option<String> {
     let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
 }
 
-/// Returns an answer that is JSON.
+/// Returns a JSON response with this status.
 pub(crate) fn json(status: StatusCode, body: &Value) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
 
-/// Access control for a page: this machine, its own addresses, and browsers that were let in.
+/// Access control of a local server: requests must name it as their host, and the browser must have entered by a token.
 pub(crate) struct Doors {
     guarded: Guarded,
     port: u16,
-    /// The token of the URL that was printed last.
+    /// The token of the current URL, which is valid once.
     token: Mutex<String>,
-    /// Value of the cookie, for as long as this program runs.
+    /// Value of the cookie that gives a browser access; valid until the program ends.
     session: String,
     /// Key that a page which may change things sends in addition to the cookie.
     page_key: String,
 }
 
-/// The page key, in the request that a token has let in.
+/// Extension with the page key, which is added to a request that used a valid token.
 #[derive(Clone)]
 pub(crate) struct PageKey(pub(crate) String);
 
-/// The header in which a page shows its key. No other site's page can send one: this server answers no preflight.
+/// Request header with the page key. Pages of other sites cannot send it, since the server answers no CORS preflight.
 const PAGE_KEY: HeaderName = HeaderName::from_static("toolgraft-page");
 
 impl Doors {
-    /// Doors of a listener at this port of the loopback.
+    /// Creates the access control of a server at this port, with new random secrets.
     ///
     /// # Errors
-    /// The system has no random numbers.
+    /// The system provides no random numbers.
     fn new(port: u16, guarded: Guarded) -> Result<Self, Failure> {
         Ok(Doors { guarded, port, token: Mutex::new(secret()?), session: secret()?, page_key: secret()? })
     }
 
-    /// Returns the URL that lets the next browser in.
+    /// Returns the URL with the current token, which gives one browser access.
     pub(crate) fn url(&self) -> String {
         let token = lock(&self.token);
         format!("http://127.0.0.1:{}{}?token={token}", self.port, self.guarded.path)
     }
 
-    /// Cookies do not know ports.
+    /// Returns the name of the cookie. It contains the port, since browsers send cookies to all ports of a host.
     fn cookie(&self) -> String {
         format!("{}_{}", self.guarded.cookie, self.port)
     }
@@ -155,7 +156,7 @@ impl Doors {
         }
     }
 
-    /// Returns `true` if the browser sends this server's cookie.
+    /// Returns `true` if a request has this server's cookie with the right value.
     fn is_known(&self, headers: &HeaderMap) -> bool {
         let name = self.cookie();
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -163,19 +164,19 @@ impl Doors {
         pairs.any(|(key, value)| key == name && same(value, &self.session))
     }
 
-    /// Returns `true` if the request has the page key.
+    /// Returns `true` if a request has the header with the right page key.
     fn has_page_key(&self, headers: &HeaderMap) -> bool {
         headers.get(PAGE_KEY).and_then(|value| value.to_str().ok()).is_some_and(|shown| same(shown, &self.page_key))
     }
 
-    /// Returns the header that gives a browser its cookie.
+    /// Returns the value of the `Set-Cookie` header that gives a browser access.
     fn set_cookie(&self) -> String {
         // A page without a script is reached by a redirect, which a link of another site may begin.
         let same_site = if self.guarded.changes { "Strict" } else { "Lax" };
         format!("{}={}; Path={}; HttpOnly; SameSite={same_site}", self.cookie(), self.session, self.guarded.path)
     }
 
-    /// Accepts the token if it is the current one, and replaces it by another.
+    /// Returns `true` if `shown` is the current token, and then replaces the token by a new one.
     fn takes(&self, shown: &str) -> bool {
         let mut token = lock(&self.token);
         if !same(shown, &token) {
@@ -187,13 +188,13 @@ impl Doors {
     }
 }
 
-/// Compares in a time that does not tell how much was right.
+/// Returns `true` if two secrets are equal; the time does not depend on how many of their bytes match.
 fn same(one: &str, other: &str) -> bool {
     let differences = one.bytes().zip(other.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
     one.len() == other.len() && differences == 0
 }
 
-/// Lets a request in, or says how to come in.
+/// Passes a request with access to its handler. A request with the token also gets the cookie; others get an error.
 async fn check(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -> Response {
     if !doors.is_ours(request.headers()) {
         let remedy = format!(
@@ -224,8 +225,8 @@ async fn check(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -
     (StatusCode::UNAUTHORIZED, doors.guarded.remedy).into_response()
 }
 
-/// Answers the browser that a token has let in: with the page and its key where the page can change
-/// something, else with the way to the pages.
+/// Responds to a request with a valid token: sets the cookie, and sends the page with its page key, or a redirect to it
+/// if the page cannot change anything.
 async fn entered(doors: &Doors, mut request: Request, inner: Next) -> Response {
     let mut response = match doors.guarded.changes {
         true => {
@@ -239,7 +240,7 @@ async fn entered(doors: &Doors, mut request: Request, inner: Next) -> Response {
     response
 }
 
-/// Refuses requests of a page that was not given the key, whatever cookie they have.
+/// Middleware that refuses requests without the page key with status 403, even if they have the cookie.
 pub(crate) async fn check_page_key(State(doors): State<Arc<Doors>>, request: Request, inner: Next) -> Response {
     match doors.has_page_key(request.headers()) {
         true => inner.run(request).await,

@@ -20,15 +20,15 @@ use toolgraft_files::{self as files, Mode};
 const SHARED: [(&str, &str); 2] =
     [("page.html", include_str!("../../pages/page.html")), ("block.html", include_str!("../../pages/block.html"))];
 
-/// The template of one [block](super::block::PageBlock), which is its `part`.
+/// Template that renders one [block](super::block::Block), passed as `part`.
 pub(super) const ONE_BLOCK: &str = r#"{% from "block.html" import block %}{{ block(part) }}"#;
 
 const STYLE: &str = include_str!("../../pages/page.css");
 
-/// The beginning of every page that this program writes; other files are not overwritten.
+/// First line of every page that this program writes. Files that begin otherwise are not overwritten.
 const BEGINNING: &str = "<!doctype html>\n";
 
-/// Fails if a file that is not such a page would be overwritten.
+/// Fails if the path is a directory or a file that is neither empty nor a page of this program.
 pub(crate) fn writable(path: &Path) -> Result<(), Failure> {
     if path.is_dir() {
         return Err(Failure::usage(format!("{} is a directory: name a file in it", path.display())));
@@ -43,7 +43,7 @@ pub(crate) fn writable(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes a page. Its folder is there already: nobody wants one for a slip of the pen.
+/// Writes a page to a file and replaces an existing one; an error if the directory does not exist.
 pub(crate) fn write(path: &Path, page: &str) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder.is_none_or(Path::is_dir) {
@@ -52,7 +52,7 @@ pub(crate) fn write(path: &Path, page: &str) -> io::Result<()> {
     }
 }
 
-/// Returns the page of a template, with its values.
+/// Renders a template with the values `page`, in whose strings hidden characters are made visible.
 pub(crate) fn render(template: &str, mut page: Value) -> io::Result<String> {
     // Everything that is shown, wherever it came from.
     visible_in(&mut page);
@@ -61,7 +61,7 @@ pub(crate) fn render(template: &str, mut page: Value) -> io::Result<String> {
     filled(template, &page).map_err(io::Error::other)
 }
 
-/// The templates that the others use.
+/// Template environment with the shared templates, which the templates of pages extend or import.
 static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);

@@ -6,10 +6,10 @@
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag};
 use serde_json::{Value, json};
 
-/// Maximum depth of nodes; deeper text is not nested further.
+/// Maximum nesting depth of elements; deeper elements are left out, and their text is added to the innermost one.
 const DEEPEST: usize = 24;
 
-/// Returns the nodes of a text.
+/// Parses Markdown into nodes: a string, or an element `[TAG, CHILD, …]`.
 pub(crate) fn tree(source: &str) -> Vec<Value> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut open: Vec<Vec<Value>> = vec![Vec::new()];
@@ -54,14 +54,14 @@ pub(crate) fn tree(source: &str) -> Vec<Value> {
     open.swap_remove(0)
 }
 
-/// Returns the address of a link, if its text is different.
+/// Returns the address of a link as the text ` (URL)`; `None` if the link's text is the address, or for other nodes.
 fn target(node: &[Value]) -> Option<Value> {
     let href = node.get(1)?.get("href")?.as_str()?;
     let said: String = node[2..].iter().map(said).collect();
     (said != href).then(|| json!(format!(" ({href})")))
 }
 
-/// Returns the text of a node.
+/// Returns the text of a node and its children, without markup.
 fn said(node: &Value) -> String {
     match node {
         Value::String(text) => text.clone(),
@@ -70,7 +70,7 @@ fn said(node: &Value) -> String {
     }
 }
 
-/// Returns the same for an answer; `None` for paragraphs of plain text.
+/// Parses the Markdown of an answer into nodes, as [`tree`]; `None` if all are paragraphs of plain text.
 pub(crate) fn formatted(source: &str) -> Option<Vec<Value>> {
     let nodes = tree(source);
     let is_plain =
@@ -82,7 +82,7 @@ fn text_of(text: &CowStr<'_>) -> Value {
     Value::String(text.to_string())
 }
 
-/// Returns a node without its children.
+/// Returns the element of a Markdown tag without its children: the HTML tag name, and attributes if it has some.
 fn head(tag: &Tag<'_>) -> Vec<Value> {
     let name = match tag {
         // The page has an `h1` of its own.
@@ -110,7 +110,7 @@ fn head(tag: &Tag<'_>) -> Vec<Value> {
     vec![json!(name)]
 }
 
-/// Returns `true` if a link only opens a web page or writes a mail.
+/// Returns `true` if an address begins with `http://`, `https://` or `mailto:`; other links are not made.
 fn is_web(url: &str) -> bool {
     let url = url.to_ascii_lowercase();
     ["http://", "https://", "mailto:"].iter().any(|scheme| url.starts_with(scheme))

@@ -5,13 +5,13 @@ use serde_json::Value;
 
 use crate::screen::visible::clean;
 
-/// Texts of more characters than this are folded after their beginning.
+/// Maximum number of characters of a text that is not folded.
 const LONG: usize = 2400;
 
-/// Limit on the characters of the beginning that stays visible.
+/// Maximum number of characters of a folded text that stay visible.
 const HEAD: usize = 2000;
 
-/// A text, whose rest is folded where it is long.
+/// A text for a page; if it has more than 2400 characters, the rest after its beginning is folded.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Long {
     head: String,
@@ -32,14 +32,14 @@ impl Long {
         Long { head: head.to_owned(), rest: Some(rest.to_owned()), rest_size: rest.chars().count() }
     }
 
-    /// A JSON value, over several lines where it does not fit one.
+    /// Creates the text of a JSON value: one line if it has at most 60 bytes, else indented lines.
     pub(crate) fn json(value: &Value) -> Self {
         let line = value.to_string();
         Long::new(&if line.len() <= 60 { line } else { serde_json::to_string_pretty(value).unwrap_or(line) })
     }
 }
 
-/// All strings of a value with what is not seen made visible.
+/// Makes hidden characters visible in all strings of a JSON value, except for the keys of objects.
 pub(crate) fn visible_in(value: &mut Value) {
     match value {
         Value::String(text) => *text = visible(text),
@@ -49,7 +49,7 @@ pub(crate) fn visible_in(value: &mut Value) {
     }
 }
 
-/// Like [`clean`], but for tabs, which a page keeps.
+/// Makes hidden characters of a text visible as [`clean`] does, but leaves tabs as they are.
 fn visible(text: &str) -> String {
     text.split('\t').map(clean).collect::<Vec<_>>().join("\t")
 }

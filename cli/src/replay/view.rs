@@ -36,9 +36,9 @@ pub(super) fn question(message: &str) -> Option<String> {
 pub(super) struct Answered<'a> {
     /// The call's identifier.
     pub(super) id: &'a str,
-    /// Its number in the session, where it is known.
+    /// Number of the call in the session; `None` if it is unknown.
     pub(super) number: Option<usize>,
-    /// Server and tool, where they are known.
+    /// Full name of the called tool; `None` if it is unknown.
     pub(super) name: Option<String>,
     /// Its outcome.
     pub(super) outcome: &'a Outcome,
@@ -55,17 +55,17 @@ pub(super) trait View {
     fn round(&mut self, at: At<'_>, round: &Round, settings: &RoundSettings) -> io::Result<()>;
     /// Shows everything that the model wrote in a round.
     fn events(&mut self, at: At<'_>, played: &Played) -> io::Result<()>;
-    /// Ends the answer.
+    /// Ends the answer of a round, after its events.
     fn answered(&mut self, at: At<'_>, round: &Round, played: &Played) -> io::Result<()>;
-    /// Shows the candidates that are text.
+    /// Shows the candidates for calls that were flushed as text.
     fn given_back(&mut self, at: At<'_>, list: &[GivenBack]) -> io::Result<()>;
     /// Shows the outcome of a call.
     fn outcome(&mut self, at: At<'_>, answered: &Answered<'_>) -> io::Result<()>;
-    /// Ends the recording, and says if it was cut off.
+    /// Ends the recording, and shows if it was cut off.
     fn recording_end(&mut self, at: At<'_>, recording: &Recording) -> io::Result<()>;
-    /// The file's comparison with the recorded calls: the differences.
+    /// Shows the differences between the calls read from a file and the recorded ones; none if all are equal.
     fn checked(&mut self, file: &str, differences: &[String]) -> io::Result<()>;
-    /// All is over.
+    /// Ends the replay, after all files.
     fn summary(&mut self, totals: &Totals) -> io::Result<()>;
 }
 

@@ -27,19 +27,19 @@ use toolgraft_mcp::Hub;
 
 /// A conversation of the page.
 pub(super) struct Chat {
-    /// Its name on the command line, if it is kept.
+    /// Id of the conversation, by which the command line names it if it is stored.
     pub(super) id: String,
-    /// Held by the turn that goes on.
+    /// The conversation; a running turn holds the lock.
     talk: Arc<Held<Talk>>,
     pub(super) person: AtPage,
-    /// Cancels the turn that goes on.
+    /// Cancels the running turn; `None` if there is none.
     cancel: Mutex<Option<CancellationToken>>,
-    /// Its turns with their times, where it was begun here.
+    /// Recorder of the turns with their times and its output; `None` if the conversation was not begun in this run.
     recorded: Mutex<Option<(Recorder, Written)>>,
-    /// The fields of a step with the model, its endpoint and profile, the title and the system text.
+    /// JSON step with the model, its endpoint and profile, the title and the system text.
     about: Mutex<Value>,
     note: Option<String>,
-    /// The hub, if some of its servers were still starting when this was begun.
+    /// The hub, if servers were still starting when the conversation was opened; `None` after the first turn waited.
     early: Mutex<Option<Arc<Hub>>>,
 }
 
@@ -64,17 +64,17 @@ impl Chat {
         }
     }
 
-    /// Returns `true` if a turn goes on, or a window shows it.
+    /// Returns `true` if a turn is running or a browser window shows the conversation.
     pub(super) fn is_in_use(&self) -> bool {
         lock(&self.cancel).is_some() || self.person.is_there()
     }
 
-    /// Returns the windows that show the turn that goes on; `None` if none does, or there is no window.
+    /// Returns the page with the windows that show the running turn; `None` if there is no turn or no window.
     pub(super) fn window(&self) -> Option<AtPage> {
         (lock(&self.cancel).is_some() && self.person.is_there()).then(|| self.person.clone())
     }
 
-    /// Returns its state as one step, and the steps that follow.
+    /// Returns the state of the conversation as one JSON step, and a receiver of the steps that follow.
     pub(super) fn look(&self) -> (Value, mpsc::Receiver<String>) {
         // In this order: the end of a turn that ends meanwhile is told, too.
         let (steps, told) = self.person.look();
@@ -91,8 +91,8 @@ impl Chat {
         })
     }
 
-    /// Says something to the model, with these files; its turn goes on by itself. It takes the place of the question
-    /// `at`, counted from 0, and of all that followed, where one is named.
+    /// Sends a message with files to the model and starts its turn in a task. With `at`, the message replaces the
+    /// question of that index, counted from 0, and everything after it.
     pub(super) fn ask(self: &Arc<Self>, line: Line, files: Attached, at: Option<usize>) -> Result<(), Refusal> {
         let Line { said, typed, .. } = line;
         self.begin_turn((at.is_none(), typed), |talk| {
@@ -101,12 +101,13 @@ impl Chat {
         })
     }
 
-    /// Asks the last question once more.
+    /// Sends the last question again; the messages after it are removed.
     pub(super) fn retry(self: &Arc<Self>) -> Result<(), Refusal> {
         self.begin_turn((false, String::new()), |talk| talk.say_anew(None, None))
     }
 
-    /// Begins a turn of what is said; the resources that the `typed` words name go with it.
+    /// Adds a question to the conversation with `say` and starts its turn in a task. The resources that the `typed`
+    /// text mentions are sent with it.
     fn begin_turn(
         self: &Arc<Self>,
         (is_new, typed): (bool, String),
@@ -134,7 +135,7 @@ impl Chat {
         Ok(words(&said.text))
     }
 
-    /// Gives it a title; an empty one takes it back.
+    /// Sets the title of the conversation; an empty one restores the default, its first question.
     pub(super) fn rename(&self, title: &str) -> Result<(), Refusal> {
         let mut talk = self.idle()?;
         talk.rename(title);
@@ -142,7 +143,7 @@ impl Chat {
         Ok(())
     }
 
-    /// Sets a key as `/set` does; new conversations begin with it.
+    /// Sets a setting as `/set` does, also for new conversations.
     pub(super) fn set(&self, key: &str, value: &str, common: &Common) -> Result<(), Refusal> {
         let mut talk = self.idle()?;
         talk.set(key, value).map_err(Refusal::wrong)?;
@@ -151,33 +152,33 @@ impl Chat {
         Ok(())
     }
 
-    /// Deletes it where it is kept; all windows leave it.
+    /// Deletes the conversation from the store; all windows close it.
     pub(super) fn forget(&self) -> Result<(), Refusal> {
         self.idle()?.forget()?;
         self.person.announce(&json!({"step": "gone"}));
         Ok(())
     }
 
-    /// Shows all windows the conversation as it is.
+    /// Sends the current state of the conversation to all windows.
     fn show(&self, talk: &Talk) {
         let steps = history(&talk.conversation);
         let state = self.state(&steps);
         self.person.settle(steps, &state);
     }
 
-    /// Tells all windows the model and the other settings as they are.
+    /// Sends the model, its endpoint, the title and the system text to all windows.
     fn tell_about(&self, talk: &Talk) {
         let about = about(talk);
         self.person.announce(&about);
         *lock(&self.about) = about;
     }
 
-    /// Returns the conversation, unless a turn goes on.
+    /// Locks the conversation; an error while a turn is running.
     fn idle(&self) -> Result<OwnedMutexGuard<Talk>, Refusal> {
         self.talk.clone().try_lock_owned().map_err(|_| Refusal::busy())
     }
 
-    /// Begins a turn, once it has what it needs; [`stop`](Self::stop) stops the turn from now on, too.
+    /// Prepares a turn and starts it; `stop` cancels the preparation and the turn.
     async fn begin(&self, talk: &mut Talk, typed: &str, stop: CancellationToken) -> Result<Run, Failure> {
         tokio::select! {
             biased;
@@ -194,7 +195,7 @@ impl Chat {
         Ok(run)
     }
 
-    /// Waits for the servers that are still being started, and reads the resources that the words name.
+    /// Waits for the servers that are still starting, and adds the resources that the `typed` text mentions.
     async fn prepare(&self, talk: &mut Talk, typed: &str) -> Result<(), Failure> {
         let early = lock(&self.early).clone();
         if let Some(hub) = early {
@@ -211,7 +212,7 @@ impl Chat {
         Ok(())
     }
 
-    /// Tells all windows what servers write while they are started, for ever.
+    /// Shows the progress of starting servers in all windows; never returns.
     async fn show_start(&self, hub: &Hub) {
         let (mut servers, mut events) = (StartingServers::default(), hub.states());
         while let Some(event) = events.next().await {
@@ -221,8 +222,7 @@ impl Chat {
         std::future::pending().await
     }
 
-    /// Talks to another model from now on, by a name as `--model` takes it, as new conversations do
-    /// then; all windows are told.
+    /// Switches the conversation, and new ones, to another model, named as for `--model`, and sends it to all windows.
     pub(super) async fn change_model(&self, name: &str, common: &Common) -> Result<(), Refusal> {
         let mut talk = self.idle()?;
         let before = talk.endpoint.clone();
@@ -237,20 +237,20 @@ impl Chat {
         Ok(())
     }
 
-    /// Stops the turn that goes on.
+    /// Cancels the running turn, if there is one.
     pub(super) fn stop(&self) {
         if let Some(cancel) = &*lock(&self.cancel) {
             cancel.cancel();
         }
     }
 
-    /// Waits until no turn goes on.
+    /// Waits until no turn is running.
     pub(super) async fn until_idle(&self) {
         drop(self.talk.lock().await);
     }
 
-    /// Returns its turns as they were recorded, whole and with their times; `None` where it was begun
-    /// elsewhere or has become too long.
+    /// Returns the recording of the turns with their times; `None` if there is none, since the conversation was not
+    /// begun in this run, went to another endpoint or became too long.
     pub(super) fn recording(&self) -> Option<Recording> {
         let recorded = lock(&self.recorded);
         let (recorder, written) = recorded.as_ref()?;
@@ -290,7 +290,7 @@ impl Chat {
         self.person.settle(said, &last.for_page());
     }
 
-    /// Tells all windows the steps of a turn, and takes over its end; returns the last step.
+    /// Sends the steps of a turn to all windows and applies its result to the conversation. Returns the last step.
     async fn follow(&self, mut run: Run, talk: &mut Talk, before: Conversation) -> Step {
         while let Some(event) = run.next().await {
             if let AgentEvent::Finished(finished) = event {
@@ -308,7 +308,7 @@ impl Chat {
     }
 }
 
-/// Returns the step with the model, its endpoint and profile, the title and the system text of a conversation.
+/// Returns the JSON step with the model, endpoint and profile, title and system text of a conversation.
 fn about(talk: &Talk) -> Value {
     let (model, about) = talk.model_and_place();
     json!({"step": "model", "model": model, "about": about, "title": talk.title, "system": talk.args.settings.system})

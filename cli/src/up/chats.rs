@@ -18,22 +18,24 @@ use crate::sessions::{Kept, Listed, age};
 use crate::settings;
 use toolgraft_mcp::{InputAnswer, InputRequest};
 
-/// Conversations that stay open though nobody looks at them: what was allowed for one counts as
-/// long as it is open.
+/// Number of open conversations at which those without a running turn or a window are closed before another is
+/// opened. Closing a conversation discards the approvals given in it.
 const MOST: usize = 16;
 
-/// Time that an endpoint has to list its models.
+/// Maximum time to wait for an endpoint's list of models.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The conversations that are open.
+/// The open conversations and the state that they share.
 pub(super) struct Chats {
     pub(super) common: Common,
     open: Mutex<BTreeMap<String, Arc<Chat>>>,
 }
 
 impl Chats {
+    /// Creates the list without conversations, after checking that one can be begun.
+    ///
     /// # Errors
-    /// No conversation can be begun with these settings.
+    /// No conversation can be begun with the settings.
     pub(super) async fn new(common: Common) -> Result<Self, Failure> {
         let chats = Chats { common, open: Mutex::default() };
         // What is wrong is said before a page is opened.
@@ -42,7 +44,7 @@ impl Chats {
         Ok(chats)
     }
 
-    /// Returns the conversation with this name: one that is open, else one that was kept, else a new one.
+    /// Returns the conversation with this id: an open one, else a stored one, which is opened, else a new one.
     pub(super) fn enter(&self, id: &str) -> Result<Arc<Chat>, Failure> {
         if let Some(chat) = self.find(id) {
             return Ok(chat);
@@ -60,12 +62,12 @@ impl Chats {
         Ok(chat)
     }
 
-    /// Returns the conversation with this name, if it is open.
+    /// Returns the open conversation with this id; `None` if there is none.
     pub(super) fn find(&self, id: &str) -> Option<Arc<Chat>> {
         lock(&self.open).get(id).cloned()
     }
 
-    /// Deletes a conversation that is open.
+    /// Deletes an open conversation, also from the store.
     pub(super) fn forget(&self, id: &str) -> Result<(), Refusal> {
         self.find(id).ok_or_else(Refusal::gone)?.forget()?;
         lock(&self.open).remove(id);
@@ -73,12 +75,12 @@ impl Chats {
         Ok(())
     }
 
-    /// Tells all windows that something has changed which all conversations have in common.
+    /// Sends a step without further fields to all windows: the list of conversations or the tools have changed.
     pub(super) fn announce(&self, step: &str) {
         lock(&self.open).values().for_each(|chat| chat.person.announce(&json!({ "step": step })));
     }
 
-    /// Returns the conversations in which all of these words are, the latest first.
+    /// Returns the stored conversations that contain all of these words, the latest first, as JSON for the page.
     pub(super) fn list(&self, words: &[String]) -> Result<Vec<Value>, Failure> {
         let Some(store) = &self.common.store else { return Ok(Vec::new()) };
         let listed = store.list(words).map_err(Failure::job)?;
@@ -91,8 +93,8 @@ impl Chats {
         Ok(listed.into_iter().map(entry).collect())
     }
 
-    /// Returns the names by which a model can be chosen: what `config.toml` calls models, then what the
-    /// endpoint lists. Where it lists nothing now, the first are all.
+    /// Returns the names of models to choose from: those defined in `config.toml`, then those that the endpoint lists
+    /// (none on an error). Fails if `config.toml` cannot be read.
     pub(super) async fn models(&self) -> Result<Vec<String>, Failure> {
         let mut models: Vec<String> = settings::file()?.names.models().map(str::to_owned).collect();
         let listed = tokio::time::timeout(PATIENCE, self.common.home.clone().models()).await;
@@ -100,14 +102,15 @@ impl Chats {
         Ok(models)
     }
 
-    /// Returns a conversation as it was kept, or as it is now if nothing is kept; `None` where there is
-    /// none of this name.
+    /// Returns a conversation to show: an open one in its current state, or the stored one if it is not open or a turn
+    /// is running; `None` if there is none with this id.
     pub(super) fn kept(&self, id: &str) -> Option<Kept> {
         let open = self.find(id).and_then(|chat| chat.kept());
         open.or_else(|| self.common.store.as_ref()?.read(id))
     }
 
-    /// Asks what a server wants where a turn goes on; `None` where none does.
+    /// Shows a server's request for input in the windows with a running turn and returns the first answer; `None` if
+    /// there is no such window.
     pub(super) async fn input(&self, request: &InputRequest) -> Option<InputAnswer> {
         let windows: Vec<AtPage> = lock(&self.open).values().filter_map(|chat| chat.window()).collect();
         match windows.is_empty() {
@@ -117,14 +120,14 @@ impl Chats {
         }
     }
 
-    /// Answers a question of a server, as [`AtPage::fill_in`].
+    /// Answers a server's request for input in the conversation that has it, as [`AtPage::fill_in`].
     pub(super) fn fill_in(&self, id: &str, values: Option<&Map<String, Value>>) -> Result<bool, String> {
         let open = lock(&self.open);
         let mut answers = open.values().map(|chat| chat.person.fill_in(id, values));
         answers.find(|answer| *answer != Ok(false)).unwrap_or(Ok(false))
     }
 
-    /// Stops all turns, and waits until what was said is kept.
+    /// Cancels all turns, and waits until they have ended and their conversations are stored.
     pub(super) async fn end(&self) {
         let all: Vec<Arc<Chat>> = lock(&self.open).values().cloned().collect();
         all.iter().for_each(|chat| chat.stop());
@@ -133,8 +136,7 @@ impl Chats {
         }
     }
 
-    /// Returns a conversation of this name if one was kept, else a new one; with its name, and a note for
-    /// the user.
+    /// Opens the stored conversation with this id, or begins a new one with an id of its own.
     fn begin(&self, id: &str) -> Result<Chat, Failure> {
         let person = self.page();
         let mut talk = self.talk(&person)?;

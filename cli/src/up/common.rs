@@ -14,23 +14,23 @@ use crate::sessions::Store;
 use toolgraft::secrets::Secrets;
 use toolgraft_mcp::Hub;
 
-/// The state with which each conversation of the page begins.
+/// State that all conversations of the page share.
 pub(super) struct Common {
     /// The arguments of the command, with the settings of a new conversation.
     pub(super) args: Mutex<TalkArgs>,
     pub(super) hub: Arc<Hub>,
-    /// The endpoint of the command line: a model's name without an endpoint is looked up there.
+    /// The endpoint of the command line; a model named without an endpoint is one of this endpoint.
     pub(super) home: Endpoint,
-    /// The endpoint of a new conversation: that of the model that was chosen last.
+    /// The endpoint and model of new conversations: those chosen last.
     pub(super) endpoint: Mutex<Endpoint>,
     pub(super) existing: Existing,
-    /// The secrets, which are never written down.
+    /// The secrets of the configuration, which are removed from recordings.
     pub(super) secrets: Secrets,
-    /// `None` if conversations are not stored.
+    /// Store of the conversations; `None` if they are not stored.
     pub(super) store: Option<Store>,
 }
 
-/// A request of the page that is refused, with its status.
+/// Error response to a request of the page: its HTTP status and message.
 pub(super) struct Refusal(pub(super) StatusCode, pub(super) String);
 
 impl Refusal {

@@ -127,10 +127,10 @@ pub(super) fn run(mut args: UpArgs) -> Result<(), Failure> {
     })
 }
 
-/// The conversations, once there are any. They own the hub, which therefore only knows of them.
+/// The open conversations, set after the hub was created. The reference is weak since the conversations own the hub.
 type Windows = Arc<OnceLock<Weak<Chats>>>;
 
-/// Returns the elicitor that asks in a window where a turn goes on, else at the terminal.
+/// Returns the elicitor that shows a server's request for input in the pages with a running turn, else at the terminal.
 fn answered_in(windows: Windows, terminal: Arc<Terminal>) -> impl Elicitor {
     move |asked: InputRequest| {
         let (chats, terminal) = (windows.get().and_then(Weak::upgrade), terminal.clone());
@@ -147,8 +147,8 @@ fn answered_in(windows: Windows, terminal: Arc<Terminal>) -> impl Elicitor {
     }
 }
 
-/// Answers until a signal comes, and then until what was said is kept; a further Ctrl-C does not
-/// wait for that.
+/// Serves the page until a signal to end arrives, then waits until all conversations are stored. Another Ctrl-C ends
+/// the wait.
 async fn until_ended(page: impl Future<Output = ()>, chats: &Chats, signals: &Signals) -> Result<(), Failure> {
     let (ending, interrupts) = (signals.hold(), signals.take_interrupts());
     let ended = tokio::select! {

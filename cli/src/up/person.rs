@@ -16,29 +16,29 @@ use toolgraft::AgentEvent;
 use toolgraft::message::Image;
 use toolgraft_mcp::{InputAnswer, InputKind, InputRequest};
 
-/// Maximum number of steps that wait for a window; a window that is further back is cut off, and its browser asks for
-/// all of it again.
+/// Maximum number of unsent steps for a window. A window that falls further behind is disconnected; its browser
+/// reconnects and gets the whole conversation again.
 const MAX_LAG: usize = 1024;
 
-/// The users who look at a conversation, and what they see of it. Clones are of the same one.
+/// The front end of a conversation in browser windows: its steps and open questions. Clones share the state.
 #[derive(Clone, Default)]
 pub(super) struct AtPage {
     desk: Arc<Mutex<AnswerDesk>>,
 }
 
-/// The steps that are shown, and the open questions.
+/// The steps of a conversation, the windows that show them, and the open questions.
 #[derive(Default)]
 struct AnswerDesk {
-    /// The steps of what was said before the turn that goes on, and of that turn.
+    /// Steps of the conversation before the running turn, whose steps are in `turn`.
     said: Vec<Step>,
     turn: Vec<Step>,
     events: TurnSteps,
     windows: Vec<mpsc::Sender<String>>,
-    /// Pictures of results, by the ids of their calls, and of questions, by a hash.
+    /// Pictures of results, by the id of the call, and of user messages, by a hash of the pictures.
     pictures: BTreeMap<String, Vec<Image>>,
-    /// Questions by the id of their calls, each with the definition of the tool that it is about.
+    /// Pending questions for approval by call id, each with the tool's definition and the channel for the answer.
     questions: BTreeMap<String, (String, oneshot::Sender<Answer>)>,
-    /// Questions of servers.
+    /// Pending requests of servers for the user's input, by id, each with the channel for the answer.
     inputs: BTreeMap<String, (InputRequest, oneshot::Sender<InputAnswer>)>,
 }
 
@@ -47,7 +47,7 @@ impl AtPage {
         AtPage { desk: Arc::new(Mutex::new(AnswerDesk { events: TurnSteps::new(existing), ..AnswerDesk::default() })) }
     }
 
-    /// Returns all steps until now, and those that follow.
+    /// Connects a window: returns all steps until now, and a receiver of those that follow.
     pub(super) fn look(&self) -> (Vec<Step>, mpsc::Receiver<String>) {
         let (tell, told) = mpsc::channel(MAX_LAG);
         let mut desk = lock(&self.desk);
@@ -55,12 +55,12 @@ impl AtPage {
         (desk.said.iter().chain(&desk.turn).cloned().collect(), told)
     }
 
-    /// Returns `true` if a window shows it.
+    /// Returns `true` if a browser window shows the conversation.
     pub(super) fn is_there(&self) -> bool {
         lock(&self.desk).windows.iter().any(|window| !window.is_closed())
     }
 
-    /// Shows a step of the turn that goes on.
+    /// Sends a step of the running turn to all windows, and stores it for windows that connect later.
     pub(super) fn tell(&self, step: Step) {
         let mut desk = lock(&self.desk);
         desk.send(&step.for_page());
@@ -70,12 +70,12 @@ impl AtPage {
         }
     }
 
-    /// Tells something to whoever looks now, which is no part of what was said.
+    /// Sends a step to the connected windows without adding it to the conversation.
     pub(super) fn announce(&self, step: &Value) {
         lock(&self.desk).send(step);
     }
 
-    /// No turn goes on: these steps show all that was said. `last` is told to whoever looks.
+    /// Ends the turn: `said` replaces all steps, open questions are dropped, and `last` is sent to the windows.
     pub(super) fn settle(&self, said: Vec<Step>, last: &Value) {
         let mut desk = lock(&self.desk);
         desk.said = said;
@@ -85,19 +85,20 @@ impl AtPage {
         desk.send(last);
     }
 
-    /// Keeps the pictures of a question or of a call's result for whoever looks.
+    /// Stores the pictures of a user message or of a call's result, under the id `of`, for requests of the browser.
     pub(super) fn keep_pictures(&self, of: &str, pictures: Vec<Image>) {
         if !pictures.is_empty() {
             lock(&self.desk).pictures.insert(of.to_owned(), pictures);
         }
     }
 
-    /// One of these pictures, counted from 0.
+    /// Returns picture `n`, counted from 0, of a call or user message; `None` if it does not exist.
     pub(super) fn picture(&self, call: &str, n: usize) -> Option<Image> {
         lock(&self.desk).pictures.get(call)?.get(n).cloned()
     }
 
-    /// Answers the question about a call of a tool with this definition; whether there was one.
+    /// Answers the pending question about a call. Returns `false` if there is none, or if the tool had another
+    /// definition when it was asked.
     pub(super) fn answer(&self, (call, definition): (&str, &str), answer: Answer) -> bool {
         let taken = {
             let mut desk = lock(&self.desk);
@@ -111,8 +112,8 @@ impl AtPage {
         question.send(answer).is_ok()
     }
 
-    /// Answers a question of a server with what was filled in, or declines it; what is wrong with a field leaves
-    /// it open. Returns whether it was open.
+    /// Answers a server's request for input with the values of its form; `None` declines it. Returns `false` if the
+    /// request is not pending. An invalid value is an error that names the field; the request then stays pending.
     pub(super) fn fill_in(&self, id: &str, values: Option<&Map<String, Value>>) -> Result<bool, String> {
         let mut desk = lock(&self.desk);
         let Some((request, _)) = desk.inputs.get(id) else { return Ok(false) };
@@ -135,7 +136,7 @@ fn content(request: &InputRequest, values: &Map<String, Value>) -> Result<Map<St
     Ok(content)
 }
 
-/// Takes a question out of the windows, however it ends.
+/// Guard of a pending request for input that removes the request from the windows when dropped.
 struct OpenInput<'a>(String, &'a AtPage);
 
 impl Drop for OpenInput<'_> {
@@ -152,7 +153,7 @@ impl AnswerDesk {
     }
 }
 
-/// Joins a step to the last one, where both are text of the same kind.
+/// Appends a step to the last one if both are answer text or both are reasoning; else returns `false`.
 fn join(last: &mut Step, step: &Step) -> bool {
     match (last, step) {
         (Step::Text { text }, Step::Text { text: more })
@@ -164,7 +165,7 @@ fn join(last: &mut Step, step: &Step) -> bool {
     }
 }
 
-/// Columns and rows of a question that is not folded in the page; it scrolls if the window has fewer.
+/// Maximum columns and rows of a question for approval that is shown unfolded in the page.
 const ROOM: (usize, usize) = (100, 40);
 
 impl Frontend for AtPage {

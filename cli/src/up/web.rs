@@ -59,7 +59,7 @@ const TEMPLATE: &str = include_str!("../../pages/up.html");
 const SCRIPT: &str = include_str!("../../pages/up.js");
 const OWN_STYLE: &str = include_str!("../../pages/up.css");
 
-/// The attribute in which the page has its key, once it is given one.
+/// HTML attribute of the page without a page key, which is replaced to insert one.
 const NO_KEY: &str = "data-key=\"\"";
 
 /// Maximum size in bytes of a request with a question and its files in base64; a picture has at most 20 MB.
@@ -75,18 +75,18 @@ pub(super) const GUARDED: Guarded = Guarded {
     other_port: "without --port a free one is used",
 };
 
-/// The requests that change something, but for `/ask`, which may be long.
+/// Paths of the POST requests except `/ask`, which has a larger limit on its body.
 const CHANGES: [&str; 10] =
     ["/model", "/retry", "/undo", "/rename", "/delete", "/set", "/answer", "/input", "/stop", "/switch"];
 
-/// The state from which every request is answered.
+/// State of the router: the conversations, and the HTML of the page without a page key.
 #[derive(Clone)]
 struct Desk {
     chats: Arc<Chats>,
     page: Arc<str>,
 }
 
-/// Returns the page and its requests, for who is let in by these doors.
+/// Returns the router of the page and its API. Requests of the API must carry the page key of `doors`.
 pub(super) fn router(chats: Arc<Chats>, doors: Arc<Doors>) -> Result<Router, Failure> {
     let (spoken, thought) = (PageBlock::said(""), PageBlock::reasoning(""));
     let filled = json!({"own_style": OWN_STYLE, "script": SCRIPT, "spoken": spoken, "thought": thought});
@@ -111,13 +111,13 @@ pub(super) fn router(chats: Arc<Chats>, doors: Arc<Doors>) -> Result<Router, Fai
     Ok(pages.merge(of_the_page).with_state(desk))
 }
 
-/// Returns the page; with its key for the browser that was let in with this request.
+/// Returns the page. It contains the page key only if this request used a valid token.
 async fn page(State(desk): State<Desk>, key: Option<Extension<PageKey>>) -> Html<String> {
     let key = key.map(|Extension(PageKey(key))| key).unwrap_or_default();
     Html(desk.page.replacen(NO_KEY, &format!("data-key=\"{key}\""), 1))
 }
 
-/// No script but the page's own, known by its hash, and requests to this server alone.
+/// Returns the Content-Security-Policy of the page: only its own script, by hash, and requests only to this server.
 pub(super) fn policy() -> String {
     let hash = STANDARD.encode(Sha256::digest(SCRIPT));
     format!(
@@ -126,12 +126,12 @@ pub(super) fn policy() -> String {
     )
 }
 
-/// Returns a value of the address, empty where it is not there.
+/// Returns a parameter of the query string, or an empty string if it is missing.
 fn field(query: Option<&str>, name: &str) -> String {
     doors::value(query, name).unwrap_or_default()
 }
 
-/// One conversation: as it is, then what happens to it.
+/// Streams a conversation as Server-Sent Events: first its current state, then each further step.
 async fn events(State(desk): State<Desk>, RawQuery(query): RawQuery) -> WebAnswer {
     let id = field(query.as_deref(), "chat");
     let chat = aside(move || desk.chats.enter(&id)).await?;
@@ -160,7 +160,7 @@ async fn list(State(desk): State<Desk>, RawQuery(query): RawQuery) -> WebAnswer 
     answered(&json!({ "chats": list }))
 }
 
-/// Returns a conversation with its timeline, in times where its turns were seen, else in sizes.
+/// Returns the page of a conversation: with a timeline in milliseconds if its turns were recorded, else as stored.
 async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> WebAnswer {
     let id = field(query.as_deref(), "chat");
     let page = aside(move || {
@@ -181,7 +181,7 @@ async fn timeline(State(desk): State<Desk>, RawQuery(query): RawQuery) -> WebAns
     Ok(Html(page.await?.ok_or_else(Refusal::gone)?).into_response())
 }
 
-/// Returns a conversation as one file for others.
+/// Returns a stored conversation as an HTML file to download.
 async fn share(State(desk): State<Desk>, RawQuery(query): RawQuery) -> WebAnswer {
     let id = field(query.as_deref(), "chat");
     let page = aside(move || {
@@ -197,7 +197,8 @@ async fn tools(State(desk): State<Desk>) -> WebAnswer {
     answered(&all_tools(&desk))
 }
 
-/// Returns the servers and their tools. A name is sent back as it is, and shown without anything hidden in it.
+/// Returns the servers and their tools as JSON. A tool whose name has hidden characters also gets a `shown` name, in
+/// which they are visible.
 fn all_tools(desk: &Desk) -> Value {
     let mut servers = json!(reports(&desk.chats.common.hub));
     for server in servers.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -220,7 +221,7 @@ async fn models(State(desk): State<Desk>) -> WebAnswer {
     answered(&json!({ "models": desk.chats.models().await? }))
 }
 
-/// Changes what a request says, and answers with what comes of it.
+/// Handles all POST requests: makes the change that the path and the JSON body name, and responds with its result.
 async fn change(State(desk): State<Desk>, uri: Uri, body: Bytes) -> WebAnswer {
     // A body that is no JSON has no fields, and is answered as one that lacks them.
     let said: Value = serde_json::from_slice(&body).unwrap_or_default();
@@ -268,7 +269,7 @@ async fn change(State(desk): State<Desk>, uri: Uri, body: Bytes) -> WebAnswer {
     answered(&answer)
 }
 
-/// Returns the files that go with a question, each with its bytes in base64.
+/// Decodes the files attached to a question from `name` and base64 `data`; an empty or invalid file is an error.
 fn files(list: &Value) -> Result<Attached, Refusal> {
     let mut files = Attached::default();
     for file in list.as_array().into_iter().flatten() {
@@ -284,7 +285,7 @@ fn files(list: &Value) -> Result<Attached, Refusal> {
     Ok(files)
 }
 
-/// Returns the texts of a list, without the white space around them, as a question is sent.
+/// Returns the strings of a JSON array, trimmed; other values are skipped.
 fn texts(list: &Value) -> Vec<String> {
     let texts = list.as_array().into_iter().flatten().filter_map(Value::as_str);
     texts.map(|text| text.trim().to_owned()).collect()
@@ -301,12 +302,12 @@ fn allowed(said: &Value) -> Result<Answer, Refusal> {
     }
 }
 
-/// Returns a text of a request, empty where it is not there.
+/// Returns a string field of a request, or an empty string if it is missing.
 fn text<'a>(said: &'a Value, name: &str) -> &'a str {
     said[name].as_str().unwrap_or_default()
 }
 
-/// Work at the disk, beside what answers others.
+/// Runs work that reads files on a blocking thread, so that other requests are not delayed.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, Failure> + Send + 'static) -> Result<T, Failure> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(Failure::job(error)))
 }

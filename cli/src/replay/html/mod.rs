@@ -29,10 +29,10 @@ use toolgraft::transcript::{Recording, Round, import::Format};
 
 const TEMPLATE: &str = include_str!("../../../pages/replay.html");
 
-/// The name of standard output.
+/// File name that means standard output.
 const STDOUT: &str = "-";
 
-/// Returns the page beside a file.
+/// Returns the path of the page for a recording: the same with the extension `html`. Standard input is an error.
 pub(super) fn beside(file: &Path) -> Result<PathBuf, Failure> {
     match file.to_str() {
         Some("-") => Err(Failure::usage("a page of standard input needs a file name: give one with --html PAGE")),
@@ -40,7 +40,7 @@ pub(super) fn beside(file: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Looks before the work whether a page can be written, and opened where it is to be.
+/// Fails if a page may not be written to this path, or is to be opened but goes to standard output.
 pub(super) fn check(page: &Path, open: bool) -> Result<(), Failure> {
     match page == Path::new(STDOUT) {
         true if open => Err(Failure::usage("--open needs a file: --html PAGE names one")),
@@ -49,16 +49,16 @@ pub(super) fn check(page: &Path, open: bool) -> Result<(), Failure> {
     }
 }
 
-/// Collects a replay, and writes the page at its end.
+/// View that collects the replayed recordings and writes them as one HTML page at the end.
 pub(super) struct Pages {
-    /// The file, and whether it is opened in a browser; `None` where the caller takes the page.
+    /// File of the page, and `true` to open it in a browser; `None` if the caller gets the page as a string.
     target: Option<(PathBuf, bool)>,
-    /// A message of the user may begin with the prompt.
+    /// `true` if a user message may begin with the system prompt.
     has_prompt: bool,
     recordings: Vec<Taken>,
 }
 
-/// A recording with all that is said about it.
+/// Data of one recording for the page.
 #[derive(Default)]
 struct Taken {
     session: Vec<Value>,
@@ -71,11 +71,11 @@ struct Taken {
     endings: Vec<PageBlock>,
     totals: Totals,
     tokens: u64,
-    /// Times of outcomes that are still to be shown, by id.
+    /// Arrival times of the round's outcomes by call id; `None` if not recorded.
     times: Vec<(String, Option<u64>)>,
-    /// Notices of the round, which are shown after its outcomes.
+    /// Notices of the current round, which are shown after its outcomes.
+    /// `true` if the previous round has outcomes of calls or a correction, which the next user message then contains.
     notices: Vec<PageBlock>,
-    /// The last round's calls were answered, or it was corrected.
     answered: bool,
     asked: bool,
 }
@@ -85,7 +85,7 @@ impl Pages {
         Pages { target, has_prompt, recordings: Vec::new() }
     }
 
-    /// Returns the page of all that was taken, with this above it.
+    /// Returns the HTML page of all collected recordings, with the header data `about`.
     pub(super) fn page(self, about: Value) -> io::Result<String> {
         render(self.recordings, about)
     }
@@ -145,7 +145,7 @@ fn file_name(file: &str) -> &str {
     Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or(file)
 }
 
-/// Returns the heading of a notice by its kind; other kinds are their own.
+/// Returns the heading for a kind of notice; the kind itself if it is unknown.
 fn notice_heading(kind: &str) -> &str {
     match kind {
         "note" => "Note",
@@ -281,7 +281,7 @@ impl View for Pages {
     }
 }
 
-/// Writes a page and says so.
+/// Writes the page to a file and prints its path, counts and size.
 fn save(path: &Path, taken: Vec<Taken>) -> io::Result<()> {
     let recordings = taken.len();
     let rounds: usize = taken.iter().map(|t| t.rounds.len()).sum();
@@ -293,7 +293,7 @@ fn save(path: &Path, taken: Vec<Taken>) -> io::Result<()> {
     writeln!(io::stdout().lock(), "{saved}")
 }
 
-/// Returns the end of the answer, and its size.
+/// Returns the line below a round's heading: the model, finish reason, size in bytes and tokens, if recorded.
 fn meta(round: &Round, played: &Played) -> String {
     let reason = round.finish.as_ref().map_or("none recorded", |f| f.reason.as_str());
     let bytes = format!("{} B", grouped(played.stream.len() as u64));
@@ -313,7 +313,7 @@ fn left_out(kept: usize, round: &Round) -> String {
     }
 }
 
-/// Returns the page of these recordings; above them is what a server has to say of a request.
+/// Renders the HTML page of these recordings, with the header data `about`.
 fn render(taken: Vec<Taken>, about: Value) -> io::Result<String> {
     let recordings: Vec<Value> = taken.into_iter().map(Taken::finish).collect();
     let title = recordings.first().and_then(|recording| recording["title"].as_str()).unwrap_or("toolgraft");

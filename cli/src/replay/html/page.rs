@@ -15,7 +15,7 @@ use toolgraft::event::{Region, Rejected};
 use toolgraft::message::{NativeCall, Role};
 use toolgraft::{Call, Catalog, Message};
 
-/// A line of the contents: a round, or all rounds of a question.
+/// An entry of the table of contents: a round, or all rounds of one question.
 #[derive(Debug, Serialize)]
 pub(super) struct PageEntry {
     anchor: String,
@@ -23,7 +23,7 @@ pub(super) struct PageEntry {
     text: String,
     /// Names of the tools that were called.
     calls: Vec<String>,
-    /// The user asked something here.
+    /// `true` if the round begins with a question of the user.
     #[serde(skip)]
     asks: bool,
 }
@@ -33,7 +33,7 @@ impl PageEntry {
         PageEntry { anchor, heading, asks: question.is_some(), text: question.unwrap_or_default(), calls: Vec::new() }
     }
 
-    /// Adds what the model said.
+    /// Adds the names of the called tools; if there is neither a question nor a call, the answer's first line.
     pub(super) fn answered(&mut self, calls: impl Iterator<Item = String>, played: &Played) {
         self.calls = calls.collect();
         if self.text.is_empty() && self.calls.is_empty() {
@@ -42,8 +42,8 @@ impl PageEntry {
     }
 }
 
-/// Contents of a session, where it is long enough to want some: a line for each question,
-/// or for each round where only one was asked.
+/// Returns the table of contents of a session: an entry for each question, or for each round if there are fewer than
+/// two questions. It is empty if there are then at most four rounds.
 pub(super) fn contents(rounds: Vec<PageEntry>) -> Vec<PageEntry> {
     let questions = rounds.iter().filter(|entry| entry.asks).count();
     if questions < 2 {
@@ -66,10 +66,10 @@ pub(super) fn contents(rounds: Vec<PageEntry>) -> Vec<PageEntry> {
     entries.collect()
 }
 
-/// Rounds of one question that want no contents.
+/// Maximum number of rounds of a session with at most one question that has no table of contents.
 const SHORT: usize = 4;
 
-/// Returns the question of a user's message, as one line.
+/// Returns the first line of the question in a user message, shortened to 90 columns.
 pub(super) fn question(message: &str) -> String {
     line_of(&view::question(message).unwrap_or_else(|| words(message)))
 }
@@ -78,7 +78,7 @@ fn line_of(text: &str) -> String {
     shortened(text.trim().lines().next().unwrap_or_default(), LINE)
 }
 
-/// Columns of a line of the contents.
+/// Maximum columns of the text of an entry in the table of contents.
 const LINE: usize = 90;
 
 #[derive(Debug, Serialize)]
@@ -86,11 +86,11 @@ pub(super) struct RoundPart {
     pub(super) anchor: String,
     pub(super) heading: String,
     pub(super) meta: String,
-    /// In the order in which they are read.
+    /// Blocks of the round, in reading order.
+/// Returns the block that lists the tools of a catalog with their descriptions and schemas.
     pub(super) parts: Vec<PageBlock>,
 }
 
-/// Returns the tools on offer.
 pub(super) fn tools(catalog: &Catalog) -> PageBlock {
     let part = |tool: &toolgraft::Tool| {
         json!({
@@ -102,8 +102,8 @@ pub(super) fn tools(catalog: &Catalog) -> PageBlock {
     PageBlock::Tools { tools: catalog.tools().map(part).collect() }
 }
 
-/// Returns a message that was sent. `results`: a user's message contains the results of calls; `prompt`: it may begin
-/// with the prompt.
+/// Returns the blocks of a message of a request. With `results`, a user message contains results of calls; with
+/// `prompt`, it may begin with the system prompt.
 pub(super) fn message(message: &Message, results: bool, prompt: bool) -> Vec<PageBlock> {
     let label = match message.role {
         Role::System => "System prompt",
@@ -182,8 +182,8 @@ pub(super) fn outcome(answered: &Answered<'_>) -> PageBlock {
     }
 }
 
-/// Returns the blocks of an answer: its pieces where they belong, joined. The calls of the reasoning stay in its text
-/// and are listed after it, unless they are made.
+/// Returns the blocks of an answer in order; adjacent pieces of the same region are one block. A rejected call that
+/// stays in the text is shown in it and listed after it.
 pub(super) fn answer(played: &Played) -> Vec<PageBlock> {
     let mut parts = Vec::new();
     let mut text = Text::default();
@@ -211,7 +211,7 @@ pub(super) fn answer(played: &Played) -> Vec<PageBlock> {
     parts
 }
 
-/// A run of text of one kind, and the list that follows it.
+/// Adjacent text of one region, reasoning or answer, and the blocks of rejected calls that follow it.
 #[derive(Default)]
 struct Text {
     reasoning: bool,

@@ -13,7 +13,7 @@ use toolgraft::event::{OwnedEvent, Piece, Region};
 use toolgraft::outcome::Status;
 use toolgraft::transcript::{Recording, Round};
 
-/// The meaning of a bar; also its class on the page.
+/// Meaning of a bar of the timeline; its name is also the CSS class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum TimelineKind {
@@ -24,7 +24,7 @@ enum TimelineKind {
     Rejected,
     Unread,
     Failed,
-    /// Several rounds.
+    /// Section of several rounds on the scale of the whole timeline.
     Part,
 }
 
@@ -43,10 +43,10 @@ impl TimelineKind {
     }
 }
 
-/// More rows than these are parted, so that each part has a scale of its own.
+/// Maximum number of rows of a timeline with one scale; a longer one is split into sections with a scale each.
 const ROWS: usize = 40;
 
-/// Rows of a part, at least; it begins with a round.
+/// Minimum number of rows of a section of the timeline, except for the last; each section begins at a round.
 const PART: usize = 20;
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -56,21 +56,21 @@ enum Unit {
     Bytes,
 }
 
-/// Collects rows, round by round.
+/// Collects the rows of the timeline, round by round.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     unit: Unit,
-    /// When the first request was sent, plus the time that users took for later questions: nothing happens meanwhile,
-    /// and the time would leave no room for what does.
+    /// Time of the first request in milliseconds, plus the idle time before later questions, which the timeline leaves
+    /// out.
     began: u64,
-    /// The next round answers a question.
+    /// `true` if the next round answers a question of the user.
     is_asked: bool,
     rows: Vec<TimelineLine>,
-    /// The time at which the last round and its calls ended.
+    /// Position on the timeline at which the last round and its calls end, in milliseconds or bytes.
     cursor: u64,
 }
 
-/// Label, anchor of a round, and what came.
+/// Row of the timeline: its label, the anchor of its round (`None` for the outcome of a call), and its bars.
 type TimelineLine = (String, Option<String>, Vec<Stretch>);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,12 +91,12 @@ impl Rows {
         Rows { unit, began, ..Rows::default() }
     }
 
-    /// The next round answers a question of a person.
+    /// Notes that the next round answers a question of the user.
     pub(super) fn question(&mut self) {
         self.is_asked = true;
     }
 
-    /// A round's answer.
+    /// Adds a row for the answer of a round.
     pub(super) fn round(&mut self, label: String, anchor: String, round: &Round, played: &Played) {
         let mut start = self.since(round.sent.as_ref().and_then(|s| s.at)).unwrap_or(self.cursor);
         if std::mem::take(&mut self.is_asked) && start > self.cursor {
@@ -123,8 +123,8 @@ impl Rows {
         self.rows.push((label, Some(anchor), pieces));
     }
 
-    /// Adds a row for the outcome of a call, which arrived `at` this time if that was recorded. Calls of which only the
-    /// duration is recorded are placed one after the other.
+    /// Adds a row for the outcome of a call, which arrived at time `at` if that was recorded. Without it, the row
+    /// begins at the end of the previous ones.
     pub(super) fn outcome(&mut self, label: String, outcome: &Outcome, at: Option<u64>) {
         let length = match self.unit {
             Unit::Ms => outcome.took.and_then(|t| u64::try_from(t.as_millis()).ok()).unwrap_or(0),
@@ -137,19 +137,19 @@ impl Rows {
         self.rows.push((label, None, vec![Stretch { kind, start: end.saturating_sub(length), end }]));
     }
 
-    /// Returns a recorded time on the page's clock, where that counts time.
+    /// Converts a recorded time to milliseconds on the timeline; `None` if the timeline is in bytes.
     fn since(&self, at: Option<u64>) -> Option<u64> {
         at.filter(|_| self.unit == Unit::Ms).map(|at| at.saturating_sub(self.began))
     }
 
-    /// Returns the whole length so far, in words.
+    /// Returns the duration of the timeline as text; `None` if it is in bytes or has no bars.
     pub(super) fn total(&self) -> Option<String> {
         let end = self.rows.iter().flat_map(|(_, _, pieces)| pieces).map(|p| p.end).max()?;
         (self.unit == Unit::Ms).then(|| self.words(end.max(self.cursor)))
     }
 
-    /// Returns the rows for the page, in parts on a scale each. Of several parts `whole` says where each is in the
-    /// whole.
+    /// Returns the timeline as JSON for the page, in sections with a scale each. If there are several, the bar `whole`
+    /// of each shows its position in the whole timeline.
     pub(super) fn finish(self) -> Value {
         let all = || self.rows.iter().flat_map(|(_, _, pieces)| pieces);
         let total = all().map(|p| p.end).max().unwrap_or(0);
@@ -181,7 +181,7 @@ impl Rows {
         json!({"parts": parts.collect::<Vec<_>>(), "kinds": kinds, "note": note})
     }
 
-    /// Rows with their bars on a scale that begins at `from` and is `length` long; places are percent of it.
+    /// Returns rows as JSON, with the positions and widths of bars in percent of a scale from `from` of this length.
     fn on_scale(&self, lines: &[TimelineLine], from: u64, length: u64) -> Vec<Value> {
         let bar = |piece: &Stretch| {
             json!({
@@ -208,7 +208,7 @@ impl Rows {
     }
 }
 
-/// Rows in parts that each begin with a round.
+/// Splits the rows of the timeline into sections that each begin with a round.
 fn split(rows: &[TimelineLine]) -> Vec<&[TimelineLine]> {
     let mut parts = Vec::new();
     let mut begin = 0;
@@ -222,13 +222,13 @@ fn split(rows: &[TimelineLine]) -> Vec<&[TimelineLine]> {
     parts
 }
 
-/// Hundredths of a percent are finer than any screen.
+/// Formats a fraction as percent with two decimals and no percent sign; the fraction of 0 is 0.
 fn percent(part: u64, whole: u64) -> String {
     let hundredths = u128::from(part) * 10_000 / u128::from(whole.max(1));
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
-/// Parts of an answer with their bytes; neighbours of one kind are one part.
+/// Returns the sections of an answer as bar kinds with byte ranges; adjacent sections of one kind are joined.
 fn parts(played: &Played) -> Vec<(TimelineKind, std::ops::Range<u64>)> {
     let mut parts: Vec<(TimelineKind, std::ops::Range<u64>)> = Vec::new();
     // A call's kind is known at its end; its part begins with it.
@@ -273,9 +273,9 @@ fn parts(played: &Played) -> Vec<(TimelineKind, std::ops::Range<u64>)> {
     parts
 }
 
-/// The times at which the bytes of an answer came, in milliseconds since the request.
+/// Arrival times of the bytes of an answer, in milliseconds since the request.
 struct TimeAxis {
-    /// Bytes up to a delta's end, and when it came.
+    /// For each delta, the number of bytes up to its end, and its arrival time in milliseconds.
     deltas: Vec<(u64, u64)>,
     first: u64,
     last: Option<u64>,
@@ -296,7 +296,7 @@ impl TimeAxis {
         TimeAxis { first: deltas.first().map_or(last.unwrap_or(0), |d| d.1), deltas, last }
     }
 
-    /// Within a delta in proportion: what came at once was written since the one before.
+    /// Returns the time of a byte in milliseconds, interpolated between the arrivals of the previous delta and its own.
     fn time(&self, byte: u64) -> u64 {
         let at = self.deltas.partition_point(|(end, _)| *end < byte);
         let Some((end, ms)) = self.deltas.get(at) else { return self.last.unwrap_or(0) };

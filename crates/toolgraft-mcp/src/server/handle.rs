@@ -28,7 +28,7 @@ use toolgraft::{Catalog, Tool};
 pub(crate) struct ServerHandle {
     shared: Arc<Shared>,
     view: watch::Receiver<Snapshot>,
-    /// The fault of the entry, which keeps the server from ever starting.
+    /// Fault of the server's configuration, because of which it is never started; `None` if there is none.
     problem: Option<String>,
     switches: Mutex<Switches>,
     stop: CancellationToken,
@@ -100,7 +100,8 @@ impl ServerHandle {
         status
     }
 
-    /// Returns the server's offer without the tools that are off; `None` before it was first ready.
+    /// Returns the tools that are switched on, the resources and the prompts of the server; `None` until it is first
+    /// ready, and while it is switched off.
     pub(crate) fn offer(&self) -> Option<Offer> {
         let whole = self.whole_offer()?;
         let mut offer = Offer { server: whole.server.clone(), prompts: whole.prompts.clone() };
@@ -108,7 +109,7 @@ impl ServerHandle {
         Some(offer)
     }
 
-    /// Returns `true` once the server was ready for the first time.
+    /// Returns `true` if the tools of the server are known: from the first time it was ready until it is switched off.
     pub(crate) fn has_offer(&self) -> bool {
         self.view.borrow().offer.is_some()
     }
@@ -121,7 +122,7 @@ impl ServerHandle {
         self.switches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns all tools of the server, in its order, and whether each is on.
+    /// Returns all tools of the server in the order it lists them, each with its switch; none if they are unknown.
     pub(crate) fn tools(&self) -> Vec<ToolState> {
         let (Some(whole), Some(offer)) = (self.whole_offer(), self.offer()) else { return Vec::new() };
         let on: HashSet<&str> = offer.server.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -129,7 +130,7 @@ impl ServerHandle {
         whole.server.tools.iter().map(state).collect()
     }
 
-    /// Switches tools off or on: all of these, or none if one is unknown.
+    /// Switches tools off or on by names or globs and returns the patterns; changes none if one matches no tool.
     pub(crate) fn switch_tools(&self, words: &[String], on: bool) -> Result<Vec<String>, McpError> {
         let Some(offer) = self.whole_offer() else { return Err(self.absent(&self.view.borrow())) };
         let mut switches = self.switches();
@@ -173,7 +174,7 @@ impl ServerHandle {
         self.shared.log.lines()
     }
 
-    /// Waits until the first attempt is over. Returns at once if none will be made.
+    /// Waits until the first attempt to start the server is over. Returns at once if none will be made.
     pub(crate) async fn settled(&self) {
         let mut view = self.view.clone();
         let _ = view
@@ -290,7 +291,7 @@ impl ServerHandle {
         McpError::Unavailable { server: self.name().to_owned(), state, why }
     }
 
-    /// Ends the connection and its child, and waits until they have ended.
+    /// Ends the connection and its child process, and waits until both have ended.
     pub(crate) async fn shutdown(&self) {
         self.stop.cancel();
         let actor = self.actor.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -15,13 +15,13 @@ use crate::config::ServerConfig;
 use crate::transport::log::Log;
 use toolgraft::tools;
 
-/// The entry of a server, and the wishes of its callers.
+/// The configuration of a server, and the requests of its callers to the task that runs it.
 pub(super) struct Shared {
     pub(super) config: ServerConfig,
     pub(super) environment: Arc<[(OsString, OsString)]>,
     pub(super) settings: Settings,
     pub(super) demand: Count,
-    /// Requests a restart, whatever failed before.
+    /// Requests a restart of the server, even while no attempt is made after failures.
     pub(super) reset: Notify,
     /// `true` while the server is switched on.
     pub(super) on: watch::Sender<bool>,
@@ -42,12 +42,12 @@ pub(crate) struct Offer {
 pub(super) struct Snapshot {
     pub(super) status: ServerStatus,
     pub(super) connection: Option<Arc<Connection>>,
-    /// The last offer, including tools that are off. It is kept while the server is not running,
-    /// since a call restarts it.
+    /// The tools, resources and prompts last listed, including tools that are off. They remain while the server is not
+    /// running, since a call restarts it; `None` if it was never ready or is switched off.
     pub(super) offer: Option<Arc<Offer>>,
-    /// Number of finished attempts to start the server, and of switches.
+    /// Number of finished attempts to start the server and of completed switches to off.
     pub(super) attempts: u64,
-    /// No attempt is made before this time; calls get an error that says so.
+    /// Time before which no attempt to start the server is made; calls fail until then. `None` if attempts are allowed.
     pub(super) shut_until: Option<Instant>,
 }
 
@@ -56,8 +56,8 @@ impl Snapshot {
         self.connection.as_ref().filter(|connection| !connection.is_gone()).cloned()
     }
 
-    /// Returns `true` if an attempt after the first `seen` ones is over, and its outcome holds: the server can be used, or
-    /// no other attempt goes on, as after a restart during a start.
+    /// Returns `true` if an attempt to start the server after the first `seen` ones is over, and the server can be used
+    /// or no further attempt is running, as after a restart during a start.
     pub(super) fn is_settled_since(&self, seen: u64) -> bool {
         let goes_on = matches!(self.status.state, ServerState::Connecting | ServerState::Ready);
         self.attempts > seen && (self.usable().is_some() || !goes_on)
