@@ -188,7 +188,7 @@ impl Step {
         Step::End { stopped: stopped.map(clean), again }
     }
 
-    /// Returns the step as JSON for the page. Steps that show a [`Block`] have it in the field `html`.
+    /// Returns the step as JSON for the page. Steps that show a [`PageBlock`] have it in the field `html`.
     pub(crate) fn for_page(&self) -> Value {
         let block = match self {
             Step::User { block, .. } | Step::Outcome { block, .. } => Some(Cow::Borrowed(&**block)),

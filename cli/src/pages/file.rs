@@ -20,7 +20,7 @@ use toolgraft_files::{self as files, Mode};
 const SHARED: [(&str, &str); 2] =
     [("page.html", include_str!("../../pages/page.html")), ("block.html", include_str!("../../pages/block.html"))];
 
-/// Template that renders one [block](super::block::Block), passed as `part`.
+/// Template that renders one [block](super::block::PageBlock), passed as `part`.
 pub(super) const ONE_BLOCK: &str = r#"{% from "block.html" import block %}{{ block(part) }}"#;
 
 const STYLE: &str = include_str!("../../pages/page.css");

@@ -7,6 +7,7 @@
 use serde_json::{Map, Value};
 
 use super::grounded::{ConversationText, texts};
+use super::mentions::Mentions;
 use super::words::{number_word, words};
 use crate::constrain::is_id;
 use crate::event::Repair;
@@ -15,7 +16,7 @@ use crate::tools::schema::{properties, property, required};
 use crate::tools::{Tool, changes_nothing, looks_up, may_change};
 
 /// Number of letters that two words with the same meaning share at their start: `cancel`, `cancelled`.
-const STEM: usize = 4;
+pub(super) const STEM: usize = 4;
 
 /// The first letter after the Latin letters of European languages.
 const AFTER_LATIN: char = '\u{250}';
@@ -33,8 +34,12 @@ impl ConversationText {
     pub(in crate::turn) fn fitted(&self, arguments: &Value, tool: &Tool) -> Option<Fitted> {
         let schema = tool.input_schema.as_ref()?;
         let mut fitted = Fitted { arguments: arguments.as_object()?.clone(), repairs: Vec::new() };
+        // "Cancel my stay" is no search for stays that are cancelled already.
+        let orders = Mentions::of(&self.person);
+        let is_effect = |value: &Value| looks_up(tool) && value.as_str().is_some_and(|state| orders.bring_about(state));
+        let choice = |own: &Value| self.only_choice(own).filter(|choice| !is_effect(choice));
         for (name, value) in &mut fitted.arguments {
-            let meant = property(schema, name).and_then(|own| self.only_choice(own));
+            let meant = property(schema, name).and_then(choice);
             if let Some(meant) = meant.filter(|meant| meant != value) {
                 *value = meant;
                 fitted.repairs.push(Repair::AsSaid(format!("/{name}")));
@@ -48,7 +53,7 @@ impl ConversationText {
         }
         // A search with a wrong filter is harmless, so a missing filter is added; a change is never guessed.
         let missing = properties(schema).filter(|(name, _)| looks_up(tool) && arguments.get(name).is_none());
-        for (name, meant) in missing.filter_map(|(name, own)| Some((name, self.only_choice(own)?))) {
+        for (name, meant) in missing.filter_map(|(name, own)| Some((name, choice(own)?))) {
             fitted.arguments.insert(name.clone(), meant);
             fitted.repairs.push(Repair::AsSaid(format!("/{name}")));
         }
@@ -65,7 +70,8 @@ impl ConversationText {
         };
         let is_meant = |name: &str, value: &Value| {
             // A choice that nobody said is only kept where it changes nothing.
-            is_default(name, value) || changes_nothing(tool) && is_chosen(name, value) || self.is_spoken_of(value)
+            let is_said = changes_nothing(tool) && is_chosen(name, value) || self.is_spoken_of(value);
+            is_default(name, value) || is_said && !is_effect(value)
         };
         let is_unsaid = |name: &String, value: &Value| is_optional(name) && !is_meant(name, value);
         let unsaid: Vec<String> = fitted
@@ -281,10 +287,16 @@ mod tests {
             ("What did Petrov return?", Some("returned")),
             ("Open or shipped orders of Petrov?", None),
             ("Petrov's orders?", None),
+            ("Return the order of Petrov.", None),
         ] {
             let fitted =
                 ConversationText::new(question.into(), Vec::new()).fitted(&json!({"customer": "Petrov"}), &list);
             assert_eq!(fitted.map(|fitted| fitted.arguments["status"].clone()), status.map(Value::from), "{question}");
+        }
+        let effect = json!({"customer": "Petrov", "status": "returned"});
+        for (question, is_left_out) in [("Return the order of Petrov.", true), ("What did Petrov return?", false)] {
+            let fitted = ConversationText::new(question.into(), Vec::new()).fitted(&effect, &list);
+            assert_eq!(fitted.is_some(), is_left_out, "{question}");
         }
         let route = Tool::new("directions").with_description("Get the way to a place").with_schema(json!({
             "required": ["to"],

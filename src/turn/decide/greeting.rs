@@ -16,11 +16,20 @@ pub(crate) fn is_greeting(text: &str) -> bool {
 }
 
 /// Words of a question that asks for an action.
-const REQUESTS: &[&str] = &[
-    "please", "can you", "could you", "would you", "will you", "can we", "is it possible", "why don't you", "请",
-    "能不能", "可以", "能否", "麻烦", "帮", "bitte", "kannst du", "könntest du", "können sie", "könnten sie",
-    "peux-tu", "pouvez-vous", "pourrais-tu", "puedes", "podrías", "puede usted", "puoi", "você pode", "можешь",
-    "можете",
+const REQUESTS: &[&str] = &["please", "why don't you", "请", "麻烦", "帮", "bitte"];
+
+/// Words of a question that asks for an action, unless it asks for a time, a place, a person or a number: "When can you
+/// check in?"
+const ABILITIES: &[&str] = &[
+    "can you", "could you", "would you", "will you", "can we", "is it possible", "能不能", "可以", "能否", "kannst du",
+    "könntest du", "können sie", "könnten sie", "peux-tu", "pouvez-vous", "pourrais-tu", "puedes", "podrías",
+    "puede usted", "puoi", "você pode", "можешь", "можете",
+];
+
+/// Words that ask for a time, a place, a person or a number: first words of a question, and Chinese words anywhere in it.
+const ASKING: &[&str] = &[
+    "when ", "where ", "who ", "at what ", "what time ", "how many ", "how much ", "how long ", "how far ",
+    "how often ", "几", "多少", "多久", "什么时候", "何时", "哪里", "哪儿", "谁",
 ];
 
 /// Chinese words of a question about what the user may do, which contain words of a request for an action.
@@ -50,8 +59,13 @@ pub(crate) fn is_question(text: &str) -> bool {
     let (asked, told): (Vec<&str>, Vec<&str>) = sentences.partition(|one| one.ends_with(['?', '？']));
     let tells = |one: &&str| TELLING.iter().any(|word| one.starts_with(word));
     let rest = MAY_I.iter().fold(text.clone(), |rest, words| rest.replace(words, ""));
+    let asks = |words: &&str| if words.is_ascii() { asked[0].starts_with(*words) } else { asked[0].contains(*words) };
+    let requests = |words: &[&str]| words.iter().any(|words| rest.contains(words));
     // Of two questions or a question and an instruction, one may ask for a change: `Close T-1. What is left?`
-    asked.len() == 1 && told.iter().all(tells) && !REQUESTS.iter().any(|words| rest.contains(words))
+    asked.len() == 1
+        && told.iter().all(tells)
+        && !requests(REQUESTS)
+        && (ASKING.iter().any(asks) || !requests(ABILITIES))
 }
 
 #[cfg(test)]
@@ -74,6 +88,8 @@ mod tests {
             "Which priority does ticket T-204 have?",
             "What is in /home/kim/a.txt?",
             "工单由谁负责？",
+            "我在京都订的那家酒店几点可以办理入住？",
+            "When can you check in at the hotel in Kyoto?",
             "When does it begin for a colleague in Tokyo? My calendar is in Berlin time.",
             "我的日历用柏林时间。它几点开始？",
             "Somewhere under /a is a letter to Ito. Which invoice is overdue?",

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::fit::STEM;
 use super::objects::{given_in, objects};
 use super::words::words;
 use crate::constrain::{is_id, is_id_word};
@@ -38,6 +39,12 @@ const ASIDES: &[&str] = &[
     "under", "with", "without", "as", "for", "at", "on", "by", "from", "using", "which", "that", "who", "whose",
     "where", "mit", "unter", "als", "für", "die", "der", "das", "avec", "sous", "comme", "pour", "qui", "con", "bajo",
     "como", "para", "que",
+];
+
+/// Names of days and months, which have a capital letter and name no object.
+const DATES: &[&str] = &[
+    "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "January", "February", "March",
+    "April", "May", "June", "July", "August", "September", "October", "November", "December",
 ];
 
 /// Words that alone do not make a part of a request a step: "please do that".
@@ -187,6 +194,13 @@ impl Mentions {
     pub(in crate::turn) fn order(&self, name: &str) -> bool {
         let is_ordered = |word: &String| self.orders.iter().any(|order| stem(order) == stem(&word.to_lowercase()));
         name_words(name).iter().any(is_ordered)
+    }
+
+    /// Returns `true` if a state is the effect of what a part of the request orders: `cancelled` of "Cancel my stay".
+    pub(super) fn bring_about(&self, state: &str) -> bool {
+        let state = state.to_lowercase();
+        // A shorter word may begin any other.
+        self.orders.iter().any(|order| order.len() >= STEM && state.len() > order.len() && state.starts_with(&**order))
     }
 
     pub(in crate::turn) fn has_things(&self) -> bool {
@@ -463,7 +477,8 @@ fn names(word: &str) -> bool {
 
 fn is_capital(word: &str) -> bool {
     let mut letters = word.chars();
-    letters.next().is_some_and(char::is_uppercase) && !matches!(word, "I" | "I'm" | "I'd" | "I've" | "I'll")
+    let is_name = !matches!(word, "I" | "I'm" | "I'd" | "I've" | "I'll") && !DATES.contains(&word);
+    letters.next().is_some_and(char::is_uppercase) && is_name
 }
 
 fn is_end(c: char) -> bool {
@@ -499,6 +514,7 @@ mod tests {
                 "In /home/kim/app, create fix/docs, switch to it, and stage docs.md.",
                 &["/home/kim/app", "fix/docs", "", "docs.md"],
             ),
+            ("From 12 to 14 December in Porto, or on a Monday", &["12|14|Porto", ""]),
             ("Invite Tom Okafor to my event Planning on 2026-12-03.", &["Tom Okafor|Planning|2026-12-03"]),
             ("Write a file with the text: Call Anna.", &["Call Anna"]),
             ("Stage a.md and commit it with the message: Add the docs", &["a.md", "Add the docs"]),

@@ -49,7 +49,7 @@ pub(super) enum JobKind {
     None,
 }
 
-/// Half of the jobs. What a figure is reported of has chosen nothing.
+/// Half of the jobs: toolgraft is tuned on one; figures are only reported for the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub(in super::super) enum Half {

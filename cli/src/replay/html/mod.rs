@@ -74,8 +74,8 @@ struct Taken {
     /// Arrival times of the round's outcomes by call id; `None` if not recorded.
     times: Vec<(String, Option<u64>)>,
     /// Notices of the current round, which are shown after its outcomes.
-    /// `true` if the previous round has outcomes of calls or a correction, which the next user message then contains.
     notices: Vec<PageBlock>,
+    /// `true` if the previous round has outcomes of calls or a correction, which the next user message then contains.
     answered: bool,
     asked: bool,
 }

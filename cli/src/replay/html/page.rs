@@ -87,10 +87,10 @@ pub(super) struct RoundPart {
     pub(super) heading: String,
     pub(super) meta: String,
     /// Blocks of the round, in reading order.
-/// Returns the block that lists the tools of a catalog with their descriptions and schemas.
     pub(super) parts: Vec<PageBlock>,
 }
 
+/// Returns the block that lists the tools of a catalog with their descriptions and schemas.
 pub(super) fn tools(catalog: &Catalog) -> PageBlock {
     let part = |tool: &toolgraft::Tool| {
         json!({

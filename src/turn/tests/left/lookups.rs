@@ -2,6 +2,34 @@
 
 use super::*;
 
+/// A tool with these required texts.
+fn tool(name: &str, members: &[&str]) -> Tool {
+    let properties: serde_json::Map<_, _> =
+        members.iter().map(|member| ((*member).to_owned(), json!({"type": "string"}))).collect();
+    Tool::new(name).with_schema(json!({"properties": properties, "required": members}))
+}
+
+#[test]
+fn an_invented_number_of_a_thing_is_looked_up_first() {
+    let number = |name: &str| json!({"properties": {(name): {"type": "integer"}}, "required": [name]});
+    let tools = [
+        tool("search_destinations", &["query"]).with_description("Find a city or a region by its name"),
+        Tool::new("get_hotel_details")
+            .with_description("House rules and address of a hotel")
+            .with_schema(number("hotel_id")),
+        tool("create_booking", &["offer_id", "guest"]).with_description("Book an offer"),
+        Tool::new("list_bookings").with_description("Bookings of the signed-in traveller").with_schema(json!({})),
+    ];
+    for question in
+        ["When can I check in at the hotel that I booked in Kyoto?", "我在京都订的那家酒店几点可以办理入住？"]
+    {
+        let mut job = Job::with(question, tools.clone());
+        assert!(!job.calls("get_hotel_details", json!({"hotel_id": 1})), "{:?}", job.done);
+        let grammar = job.grammar();
+        assert!(grammar.contains("list_bookings") && !grammar.contains("create_booking"), "{grammar}");
+    }
+}
+
 #[test]
 fn an_id_is_of_what_the_request_names_it() {
     let mut job = Job::of("What are the statuses of the orders O-1042 and O-1057?");
@@ -162,11 +190,6 @@ fn a_glob_that_matched_nothing_is_made_wider_once() {
     let mut job = Job::of("Which file is about Heron?");
     job.gives("search_files", json!({"pattern": "Heron"}), Outcome::result("/a/heron.txt"));
     assert!(!job.grammar().contains("/a/heron.txt"), "that is the answer: {}", job.grammar());
-    let tool = |name: &str, members: &[&str]| {
-        let properties: serde_json::Map<_, _> =
-            members.iter().map(|member| ((*member).to_owned(), json!({"type": "string"}))).collect();
-        Tool::new(name).with_schema(json!({"type": "object", "properties": properties, "required": members}))
-    };
     let search = tool("search_files", &["path", "pattern"]).with_description("Search by a glob");
     let tools = [tool("write_file", &["path", "content"]), search, tool("read_file", &["path"])];
     let mut job = Job::with("In /a is a file about Heron. Find it and tell me who runs the project.", tools);
@@ -555,15 +578,12 @@ fn a_lookup_is_not_made_again_with_what_nobody_spoke_of() {
 
 #[test]
 fn a_missing_identifier_is_looked_up_by_the_tool_that_is_named_after_its_kind() {
-    let tool = |name: &str, says: &str, member: &str| {
-        let schema = json!({"properties": {(member): {"type": "string"}}, "required": [member]});
-        Tool::new(name).with_description(says).with_schema(schema)
-    };
     let mine =
         Tool::new("list-my-orders").with_description("Lists what the signed-in user bought").with_schema(json!({}));
     let tools = [
-        tool("get-station-code", "Codes of the stations in a city, to book a ticket or to refund a ticket", "city"),
-        tool("refund-ticket", "Refund a ticket", "orderId"),
+        tool("get-station-code", &["city"])
+            .with_description("Codes of the stations in a city, to book a ticket or to refund a ticket"),
+        tool("refund-ticket", &["orderId"]).with_description("Refund a ticket"),
         mine,
     ];
     let mut job = Job::with("I do not go to Suzhou after all, refund that ticket please.", tools);
@@ -573,11 +593,6 @@ fn a_missing_identifier_is_looked_up_by_the_tool_that_is_named_after_its_kind() 
 
 #[test]
 fn an_order_is_not_carried_out_by_lookups() {
-    let text = json!({"type": "string"});
-    let tool = |name: &str, members: &[&str]| {
-        let properties: serde_json::Map<_, _> = members.iter().map(|name| ((*name).to_owned(), text.clone())).collect();
-        Tool::new(name).with_schema(json!({"properties": properties, "required": members}))
-    };
     let again = |question: &str| {
         let tools = [
             tool("search_tickets", &["query"]),
@@ -606,11 +621,6 @@ fn an_order_is_not_carried_out_by_lookups() {
 }
 
 fn of_tables(question: &str) -> Job {
-    let text = json!({"type": "string"});
-    let tool = |name: &str, members: &[&str]| {
-        let properties: serde_json::Map<_, _> = members.iter().map(|name| ((*name).to_owned(), text.clone())).collect();
-        Tool::new(name).with_schema(json!({"properties": properties, "required": members}))
-    };
     let tools = [
         tool("list_bases", &[]),
         tool("list_tables", &["base_id"]),
