@@ -16,7 +16,7 @@ use toolgraft::AgentEvent;
 use toolgraft::message::Image;
 use toolgraft_mcp::{InputAnswer, InputKind, InputRequest};
 
-/// Maximum number of unsent steps for a window. A window that falls further behind is disconnected; its browser
+/// Maximum number of unsent steps for a window. A window that reads more slowly is disconnected; its browser
 /// reconnects and gets the whole conversation again.
 const MAX_LAG: usize = 1024;
 

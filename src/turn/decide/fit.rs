@@ -8,15 +8,12 @@ use serde_json::{Map, Value};
 
 use super::grounded::{ConversationText, texts};
 use super::mentions::Mentions;
-use super::words::{number_word, words};
+use super::words::{STEM, number_word, words};
 use crate::constrain::is_id;
 use crate::event::Repair;
 use crate::outcome::RESULT;
 use crate::tools::schema::{properties, property, required};
 use crate::tools::{Tool, changes_nothing, looks_up, may_change};
-
-/// Number of letters that two words with the same meaning share at their start: `cancel`, `cancelled`.
-pub(super) const STEM: usize = 4;
 
 /// The first letter after the Latin letters of European languages.
 const AFTER_LATIN: char = '\u{250}';

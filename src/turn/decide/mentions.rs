@@ -7,9 +7,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::fit::STEM;
 use super::objects::{given_in, objects};
-use super::words::words;
+use super::words::{STEM, words};
 use crate::constrain::{is_id, is_id_word};
 use crate::tools::{name_words, stem};
 

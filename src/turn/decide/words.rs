@@ -5,6 +5,9 @@ use std::collections::HashSet;
 use crate::tools::name_words;
 use crate::tools::search::significant_words;
 
+/// Number of letters that two words with the same meaning share at their start: `cancel`, `cancelled`.
+pub(super) const STEM: usize = 4;
+
 /// Returns the words of a text, in lower case.
 pub(super) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
