@@ -331,7 +331,7 @@ fn leaves_out_more(before: &Call, call: &Call) -> bool {
     name(before) == name(call) && before.arguments != call.arguments && kept(before) == kept(call)
 }
 
-/// Returns `true` if the second call is the first one with numbers added that the user did not say: a limit.
+/// Returns `true` if the second call equals the first but for added numbers that the user did not say, such as a `limit`.
 fn only_limits(before: &Call, call: &Call, said: &decide::ConversationText) -> bool {
     let members = call.arguments.as_object().into_iter().flatten();
     let mut added = members.filter(|(name, _)| before.arguments.get(name).is_none()).peekable();

@@ -127,7 +127,8 @@ pub trait Wording: Send + Sync {
     }
 }
 
-/// Kind of message that a request outside the conversation asks the model for.
+/// The message that the model is asked for in place of the next step: an answer, a report of a change, or a text for a
+/// call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Expected<'a> {

@@ -37,7 +37,8 @@ pub(super) fn keep(catalog: &Catalog) {
     }
 }
 
-/// Adds servers to the known ones.
+/// Adds the servers that were just seen, with their tools, to the saved ones. If these are too many, the others are
+/// forgotten.
 fn learn(known: &mut Tools, seen: Tools) {
     known.extend(seen.clone());
     if known.len() > MOST {

@@ -193,7 +193,7 @@ impl ServerArgs {
     }
 }
 
-/// Fails if the entry of a server has a fault; the error lists all of them.
+/// Fails if an entry of the configuration has a fault; the error lists the faults of all servers' entries.
 pub(crate) fn refuse_problems(config: &Config) -> Result<(), Failure> {
     let problems: Vec<_> = config.servers().iter().filter_map(ServerConfig::problem).collect();
     match problems.is_empty() {

@@ -509,7 +509,8 @@ impl<'a> Watch<'a> {
         })
     }
 
-    /// Returns `true` if the text may begin a call, or the next piece of marked JSON.
+    /// Returns `true` if the text may begin a call. With `marked`, it follows the marker of a call's JSON, and may be
+    /// a further object.
     fn begins_call(&self, rest: &str, marked: bool) -> bool {
         if self.begins_bare_call(rest) || begins_react(rest) {
             return true;

@@ -18,7 +18,7 @@ pub(crate) struct Fence {
     tag: Option<&'static str>,
 }
 
-/// Names of HTML tags that count as code fences at a line's start.
+/// Names of HTML tags that count as code fences at a line's start: the text in them is quoted.
 pub(crate) const FENCE_TAGS: [&str; 2] = ["pre", "code"];
 
 /// Upper limit, exclusive, on the bytes between the name and the closing bracket of an opening tag.
