@@ -648,6 +648,24 @@ fn the_id_of_a_thing_that_was_listed_is_known_for_lookups_that_require_it() {
 }
 
 #[test]
+fn a_lookup_may_need_an_id_that_was_used_beside_a_new_one() {
+    let tools = [
+        tool("list_tables", &["base_id"]),
+        tool("list_records", &["base_id", "table_id"]),
+        tool("update_record", &["base_id", "table_id", "record_id", "status"]),
+    ];
+    let mut job =
+        Job::with("Set the Status of \"Album mix\" to Done in the Sessions table of base appK2rB7nYe5.", tools);
+    let base = json!({"base_id": "appK2rB7nYe5"});
+    let tables = json!([{"table_id": "tblHs3d8", "name": "Sessions"}, {"table_id": "tblQw5e1", "name": "Rooms"}]);
+    job.gives("list_tables", base, Outcome::result(tables.to_string()));
+    let guess = json!({"base_id": "appK2rB7nYe5", "table_id": "tblHs3d8", "record_id": "Album mix", "status": "Done"});
+    assert!(!job.calls("update_record", guess), "{:?}", job.done);
+    let grammar = job.grammar();
+    assert!(grammar.contains("list_records") && !grammar.contains("update_record"), "{grammar}");
+}
+
+#[test]
 fn a_lookup_of_what_a_postponed_call_needs_is_not_the_last() {
     let text = json!({"type": "string"});
     let day = json!({"type": "string", "minLength": 10, "maxLength": 10});
