@@ -197,7 +197,8 @@ const STEPS = {
     made.append(small("Copy", "Copy this answer", () => copied(step.text)));
     if (round.text) round.text.replaceWith(made);
     else add(made);
-    round.text = made;
+    // What is said after it is no part of it.
+    round.text = undefined;
   },
   call(step) { calls.set(step.call, add(grown(step.html))); },
   ask(step) {

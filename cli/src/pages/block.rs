@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::file;
 use super::markdown;
-use super::text::Long;
+use super::text::{Long, visible_in};
 use toolgraft::outcome::named_files;
 
 /// A block of a conversation. Its `kind` chooses the element that the template writes.
@@ -100,7 +100,9 @@ impl PageBlock {
 
     /// Returns the block as HTML: one element, in which every text is escaped.
     pub(crate) fn html(&self) -> String {
+        let mut values = json!({ "part": self });
+        visible_in(&mut values);
         // The template is this program's own, and has a case for every block.
-        file::render(file::ONE_BLOCK, json!({ "part": self })).expect("the template shows every block")
+        file::filled(file::ONE_BLOCK, &values).expect("the template shows every block")
     }
 }

@@ -73,7 +73,8 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment
 });
 
-fn filled(template: &str, page: &Value) -> Result<String, minijinja::Error> {
+/// Renders a template with the values `page` as they are.
+pub(super) fn filled(template: &str, page: &Value) -> Result<String, minijinja::Error> {
     // The name's ending turns escaping on.
     TEMPLATES.template_from_named_str("own.html", template)?.render(Serde(page))
 }

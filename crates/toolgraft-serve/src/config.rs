@@ -288,6 +288,7 @@ setters! {
     /// Sets the longest time for which the endpoint may send nothing; after that its answer has failed. Default
     /// [`IDLE_TIMEOUT`](toolgraft::model::IDLE_TIMEOUT).
     with_idle_timeout(limit: Duration) sets upstream.idle_timeout = limit;
+
     /// Sets the number of tokens of the models' context. Otherwise the endpoint is asked for it; many do not say.
     with_context(tokens: usize) sets upstream.context = Some(tokens);
 
